@@ -1,11 +1,14 @@
 """Time until a command prints something: `python -m benchmarks.startup`.
 
-Each command runs in a process of its own, and all take turns. The first line is measured by the wall clock, from the
-start of the process; then the process is ended. The processor time is that of the process and its threads.
+Each command runs in a process of its own on a terminal, and all take turns. The first output is measured by the wall
+clock, from the start of the process; then the process is ended. The processor time is that of the process and its
+threads. The commands in the second half load torch, and say so first.
 """
 
 from __future__ import annotations
 
+import os
+import pty
 import resource
 import subprocess
 import sys
@@ -25,18 +28,25 @@ COMMANDS = {
     "check nasnet": ["check", "nasnet"],  # of the shipped spaces, the one that takes longest
     "stats quickstart": ["stats", "quickstart"],
     "search quickstart --data digits": ["search", "quickstart", "--data", "digits", "--display", "plain"],
+    "train lenet5 --data digits": ["train", "lenet5", "--data", "digits"],
+    "compress lenet5 --data digits": ["compress", "lenet5", "--data", "digits"],
+    "eval lenet5": ["eval", "lenet5"],
+    "export lenet5": ["export", "lenet5"],
+    "derive nasbench201 --keep none": ["derive", "nasbench201", "--keep", "none"],
 }
 
 
 def first_line(words: list[str], folder: Path) -> tuple[float, float]:
-    """Seconds until the first line of a command, by the wall clock and of the processor."""
+    """Seconds until the first output of a command, by the wall clock and of the processor."""
+    outer, inner = pty.openpty()
     start, used = time.perf_counter(), _used()
-    line = [sys.executable, "-m", "bayesnas_graph", *words]
-    with subprocess.Popen(line, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
-        assert process.stdout is not None, "it is a pipe"
-        assert process.stdout.readline(), f"{words[0]} printed nothing"
+    line, environment = [sys.executable, "-m", "bayesnas_graph", *words], {**os.environ, "TERM": "xterm"}
+    with subprocess.Popen(line, cwd=folder, stdout=inner, stderr=inner, env=environment) as process:
+        os.close(inner)
+        assert os.read(outer, 1), f"{words[0]} printed nothing"
         waited = time.perf_counter() - start
         process.kill()
+    os.close(outer)
     return waited, _used() - used
 
 

@@ -16,12 +16,13 @@ from bayesnas_graph.language.elaborate import Checker
 from tests.helpers import formatted
 
 GOLDEN = Path(__file__).parent / "golden"
+WIDTH = 80  # of the terminal that diagnostics are shown on
 
 
 def _diagnostics(path: Path) -> str:
     report = Report()
     Checker(report).path(path, path.name)
-    return "\n".join(render(diagnostic) for diagnostic in report.diagnostics)
+    return "\n".join(render(diagnostic, width=WIDTH) for diagnostic in report.diagnostics)
 
 
 def _elaborate(path: Path) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bayesnas_graph import api
+from bayesnas_graph.cli import suggestions
 from bayesnas_graph.cli.network_options import AllowPython, parameter_values
 from bayesnas_graph.cli.options import size
 from bayesnas_graph.diagnostics import Diagnostic, NasError
@@ -47,7 +48,10 @@ GivenSwitches = Annotated[
 class ArchitectureOptions:
     """Options that choose an architecture."""
 
-    target: Annotated[Path, typer.Argument(metavar="RUN|FILE", help="Folder of a search, or a space.")]
+    target: Annotated[
+        Path,
+        typer.Argument(metavar="RUN|FILE", help="Folder of a search, or a space.", autocompletion=suggestions.spaces),
+    ]
     keep_per_edge: Annotated[
         int | None,
         typer.Option(min=1, metavar="N", help="Keep the N best candidates per edge.", rich_help_panel=_RULE),

@@ -8,7 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
-from bayesnas_graph.cli.console import show_diagnostics, space_files
+from bayesnas_graph.cli import suggestions
+from bayesnas_graph.cli.console import echo, show_diagnostics, space_files
+from bayesnas_graph.cli.terminal import bold, green, paint
 from bayesnas_graph.diagnostics import Report, as_json
 from bayesnas_graph.diagnostics.json_text import json_text
 from bayesnas_graph.diagnostics.source import Source
@@ -16,7 +18,12 @@ from bayesnas_graph.diagnostics.words import counted
 from bayesnas_graph.language.elaborate import Checker, Limits, Network, Space
 
 Files = Annotated[
-    list[Path], typer.Argument(metavar="FILE", help="Files, folders or shipped spaces; - for standard input.")
+    list[Path],
+    typer.Argument(
+        metavar="FILE",
+        help="Files, folders or shipped spaces; - for standard input.",
+        autocompletion=suggestions.spaces,
+    ),
 ]
 
 
@@ -66,11 +73,12 @@ def _summarise(checked: list[tuple[str, Space | None]], report: Report) -> None:
             continue
         if not space.networks and not space.module.networks:
             definitions = counted(len(space.module.own), "definition")
-            typer.echo(f"{name}: ok, {definitions} and no network; bodies are checked only where they are used")
+            echo(f"{name}: {green('ok')}, {definitions} and no network; bodies are checked only where they are used", 2)
         for network in space.networks:
-            typer.echo(f"{name}: ok, network {network.name}: {describe(network)}")
+            echo(f"{name}: {green('ok')}, network {bold(network.name)}: {describe(network)}", 2)
     if errors:
-        sys.stderr.write(f"{counted(errors, 'error')}; `bayesnas-graph explain CODE` explains each\n")
+        total = paint("red", counted(errors, "error"), sys.stderr)
+        echo(f"{total}; {paint('dim', '`bayesnas-graph explain CODE` explains each', sys.stderr)}", err=True)
 
 
 def describe(network: Network) -> str:

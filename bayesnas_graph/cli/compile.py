@@ -8,9 +8,11 @@ from typing import Annotated, Literal
 import typer
 
 from bayesnas_graph import passes
+from bayesnas_graph.cli.console import echo, written
 from bayesnas_graph.cli.draw import picture
 from bayesnas_graph.cli.network_options import AllowPython, NetworkName, Parameters, SpaceFile, load_network
 from bayesnas_graph.cli.output_options import Force
+from bayesnas_graph.cli.terminal import bold
 from bayesnas_graph.codegen.emit import emit
 from bayesnas_graph.diagnostics.outputs import write_outputs
 from bayesnas_graph.ir import Graph
@@ -60,8 +62,8 @@ def compile(
     }
     write_outputs([(folder / name, content) for name, content in contents.items()], force=force)
     _summarise(loaded, elaborated, faster, mark)
-    for name in contents:
-        typer.echo(f"wrote {folder / name}")
+    for line in written(folder / name for name in contents):
+        echo(line, 2)
 
 
 def _doc(network: Network, mark: str) -> str:
@@ -77,9 +79,9 @@ def _summarise(network: Network, before: Graph, after: Graph, mark: str) -> None
         ("parameters", f"{cost(after).parameters:,}"),
         ("switches", f"{len(groups):,} ({len({g.name for g in after.gates}):,} in all uses), zero switches included"),
     ]
-    typer.echo(f"network {network.name}")
+    echo(bold(f"network {network.name}"))
     for label, value in rows:
-        typer.echo(f"  {label:<12} {value}")
+        echo(f"  {label:<12} {value}", 15)
 
 
 def _operations(graph: Graph) -> int:

@@ -8,8 +8,10 @@ from typing import Annotated
 import typer
 
 from bayesnas_graph import api
+from bayesnas_graph.cli import suggestions
 from bayesnas_graph.cli.options import option_group, settings_options
 from bayesnas_graph.cli.run_options import RunOptions, exit_when_interrupted
+from bayesnas_graph.cli.terminal import loading
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.diagnostics.source import Source
 from bayesnas_graph.runs.config.compress import REMOVAL, CompressConfig
@@ -21,7 +23,10 @@ from bayesnas_graph.runs.settings import COMMAND_LINE, Settings, read_settings
 def compress(
     *,
     target: Annotated[
-        Path | None, typer.Argument(metavar="FILE|RUN", help="Network without choices, or folder of a run.")
+        Path | None,
+        typer.Argument(
+            metavar="FILE|RUN", help="Network without choices, or folder of a run.", autocompletion=suggestions.spaces
+        ),
     ] = None,
     settings: list[Settings],
     weights: Annotated[
@@ -38,8 +43,9 @@ def compress(
     ] = None,
 ) -> None:
     """Make a network smaller: remove groups of weights, and the channels and layers left without a use."""
-    from bayesnas_graph.cli.display.compress_view import CompressView  # loads torch
-    from bayesnas_graph.train.compress.source import recipe_for
+    with loading():
+        from bayesnas_graph.cli.display.compress_view import CompressView
+        from bayesnas_graph.train.compress.source import recipe_for
 
     options.check(new_only=weights is not None)
     settings = [*settings, *map(_pattern, pattern or [])]
@@ -69,4 +75,9 @@ def _pattern(text: str) -> Settings:
     layers, equals, patterns = (part.strip() for part in text.partition("="))
     if not equals or not layers or not patterns:
         raise typer.BadParameter(f"`{text}` is not of the form conv=shape,filter", param_hint="--pattern")
-    return Settings(Source(COMMAND_LINE, f"--pattern {text}"), {"patterns": {layers: patterns}}, origin="command line")
+    return Settings(
+        Source(COMMAND_LINE, f"--pattern {text}"),
+        {"patterns": {layers: patterns}},
+        origin="command line",
+        flag="--pattern",
+    )

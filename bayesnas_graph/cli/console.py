@@ -5,43 +5,44 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
 from math import isfinite
 from pathlib import Path
-from typing import TextIO
 
 import typer
 
+from bayesnas_graph.cli.terminal import dim, green, red, text_width, use_color
 from bayesnas_graph.diagnostics import Diagnostic, NasError, nearest, render
 from bayesnas_graph.diagnostics.resources import shipped_space, shipped_spaces
+from bayesnas_graph.diagnostics.wrapping import wrapped
 
 MOST_SHOWN = 200  # diagnostics
 
 
-def use_color(stream: TextIO) -> bool:
-    """Return whether to colour output: on terminals, unless the environment says otherwise."""
-    if os.environ.get("NO_COLOR"):
-        return False
-    return bool(os.environ.get("FORCE_COLOR")) or stream.isatty()
-
-
 def show_diagnostics(diagnostics: Iterable[Diagnostic]) -> None:
     """Print diagnostics to the error stream, if it is not closed; of very many, the first ones."""
-    color, waiting = use_color(sys.stderr), iter(diagnostics)
+    color, width, waiting = use_color(sys.stderr), text_width(sys.stderr), iter(diagnostics)
     with suppress(OSError):
         for diagnostic in islice(waiting, MOST_SHOWN):
-            sys.stderr.write(render(diagnostic, color=color) + "\n")
+            sys.stderr.write(render(diagnostic, color=color, width=width) + "\n")
         more = sum(1 for _ in waiting)
         if more:
             sys.stderr.write(f"... and {more:,} more, not shown\n\n")
 
 
-def say(text: str) -> None:
-    """Print a line. A run continues even if its output is closed; `status` shows its progress."""
+def echo(text: str = "", hanging: int | None = None, *, err: bool = False) -> None:
+    """Print a text, with its words wrapped if `hanging` is given: the columns that later lines are indented."""
+    stream = sys.stderr if err else sys.stdout
+    lines = [text] if hanging is None else wrapped(text, text_width(stream), 0, hanging)
+    typer.echo("\n".join(lines), err=err, color=use_color(stream))
+
+
+def say(text: str = "", hanging: int | None = None) -> None:
+    """Do as `echo`, for runs: they continue even if their output is closed, and `status` shows their progress."""
     try:
-        typer.echo(text)
+        echo(text, hanging)
     except OSError:
         discard_output()
 
@@ -53,17 +54,42 @@ def discard_output() -> None:
 
 
 def labelled(label: str, text: str) -> str:
-    """Return a line with a label; labels are aligned in a column.
+    """Return a line with a label; labels are aligned in a column, and so are the lines of a long text.
 
     >>> labelled("seed", "0")
     'seed           0'
     """
-    return f"{label:<14} {text}"
+    first, *others = wrapped(text, text_width(sys.stdout), 15)
+    return "\n".join([f"{label:<14} {first}", *others])
 
 
 def note(text: str) -> str:
     """Return a line about something unusual."""
-    return f"note   {text}"
+    return "\n".join(wrapped(f"note   {text}", text_width(sys.stdout), 0, 7))
+
+
+def target(text: str, *, met: bool) -> str:
+    """Return a requested size, and whether it was met."""
+    return f"{text}: {green('met') if met else red('not met')}"
+
+
+def hint(purpose: str, command: str) -> None:
+    """Print a command to continue with. It is never wrapped, so that it can be copied."""
+    say(dim(f"{purpose} with"))
+    say(f"  {command}")
+
+
+def written(paths: Iterable[Path]) -> Iterator[str]:
+    """Yield a line for every folder that files were written to: `wrote a.json and b.csv to runs/1`."""
+    folders: dict[Path, list[str]] = {}
+    for path in paths:
+        folders.setdefault(path.parent, []).append(path.name)
+    for folder, names in folders.items():
+        if len(names) == 1:
+            yield f"wrote {dim(str(folder / names[0]))}"
+        else:
+            where = "" if folder == Path() else f" to {dim(str(folder))}"
+            yield f"wrote {', '.join(names[:-1])} and {names[-1]}{where}"
 
 
 def duration(seconds: float | None) -> str:

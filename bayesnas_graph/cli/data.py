@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
-from bayesnas_graph.cli.rich_output import show_table
+from bayesnas_graph.cli.rich_output import live_console, show_table
+from bayesnas_graph.cli.terminal import loading
 from bayesnas_graph.diagnostics import Diagnostic, NasError
+from bayesnas_graph.diagnostics.wrapping import whole
 
 if TYPE_CHECKING:
     from bayesnas_graph.data import DataSet
@@ -32,7 +33,8 @@ data = typer.Typer(help="List data sets, or download one.", no_args_is_help=True
 @data.command("list")
 def list_sets(data_dir: DataFolder = DEFAULT_FOLDER) -> None:
     """List the data sets: shape, classes, and whether each is available."""
-    from bayesnas_graph.data import DATASETS  # loads torch
+    with loading():
+        from bayesnas_graph.data import DATASETS
 
     rows = [
         (one.name, "x".join(map(str, one.shape)), f"{one.classes} classes", _state(one, data_dir))
@@ -50,7 +52,7 @@ def _state(one: DataSet, folder: Path) -> str:
         try:
             return f"in {one.find(folder)[0].parent}"
         except NasError:
-            return f"not in {folder}: bayesnas-graph data get {one.name}"
+            return f"not in {folder}: {whole(f'bayesnas-graph data get {one.name}')}"
     if one.any_shape:
         return "random, in this shape or any other"
     return f"part of scikit-learn, which is {'installed' if find_spec('sklearn') else 'not installed'}"
@@ -95,7 +97,7 @@ def _progress() -> Iterator[Watch]:
         yield line
         return
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(binary_units=True), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    with Progress(*columns, console=live_console(sys.stderr), transient=True) as progress:
         bars = {}
 
         def bar(file: str, received: int, total: int) -> None:

@@ -7,7 +7,10 @@ from typing import Annotated
 
 import typer
 
+from bayesnas_graph.cli import suggestions
+from bayesnas_graph.cli.console import echo
 from bayesnas_graph.cli.network_options import AllowPython, NetworkName, load_network
+from bayesnas_graph.cli.terminal import bold, dim, green
 from bayesnas_graph.diagnostics.json_text import json_text
 from bayesnas_graph.diagnostics.words import counted
 from bayesnas_graph.ir import Graph
@@ -15,7 +18,12 @@ from bayesnas_graph.language.json import Difference, compare, read_graph, summar
 
 MOST_LINES = 40
 
-Operand = Annotated[Path, typer.Argument(metavar="FILE", help="File, shipped space, or graph in a .json file.")]
+Operand = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FILE", help="File, shipped space, or graph in a .json file.", autocompletion=suggestions.spaces
+    ),
+]
 
 
 def diff(
@@ -34,15 +42,15 @@ def diff(
     if as_json_:
         typer.echo(json_text(difference.as_json()))
     elif difference.same:
-        typer.echo(f"the same space{_renamed(difference)}")
+        echo(f"{green('the same space')}{_renamed(difference)}")
     else:
-        typer.echo(_headline(old, new, same_graph=difference.same_graph))
+        echo(bold(_headline(old, new, same_graph=difference.same_graph)), 2)
         lines = summary(difference, old, new)
         shown = lines if show_all or len(lines) <= MOST_LINES else lines[: MOST_LINES - 1]
         for line in shown:
-            typer.echo(f"  {line}")
+            echo(f"  {line}", 4)
         if len(shown) < len(lines):
-            typer.echo(f"  and {counted(len(lines) - len(shown), 'more line')}; `--all` shows them")
+            echo(dim(f"  and {counted(len(lines) - len(shown), 'more line')}; `--all` shows them"))
     if not difference.same:
         raise typer.Exit(1)
 

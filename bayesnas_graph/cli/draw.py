@@ -9,10 +9,13 @@ from typing import Annotated, Literal, get_args
 
 import typer
 
+from bayesnas_graph.cli import suggestions
 from bayesnas_graph.cli.architecture_options import GivenSwitches, GivenText, given_architecture
+from bayesnas_graph.cli.console import echo
 from bayesnas_graph.cli.drawing import Drawing, drawing_of, given_drawing, motifs
 from bayesnas_graph.cli.network_options import AllowPython, NetworkName, Parameters
 from bayesnas_graph.cli.output_options import Force
+from bayesnas_graph.cli.terminal import dim
 from bayesnas_graph.diagnostics import nearest
 from bayesnas_graph.diagnostics.outputs import write_outputs
 from bayesnas_graph.language.elaborate import Network
@@ -36,7 +39,12 @@ Themed = Literal["auto", "light", "dark"]
 
 
 def draw(
-    file: Annotated[Path, typer.Argument(metavar="FILE|RUN", help="File, shipped space, or folder of a run.")],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE|RUN", help="File, shipped space, or folder of a run.", autocompletion=suggestions.spaces
+        ),
+    ],
     network: NetworkName = None,
     param: Parameters = None,
     architecture: GivenText = None,
@@ -160,4 +168,4 @@ def _write(contents: Mapping[Path, bytes], *, force: bool) -> None:
         return
     write_outputs(list(contents.items()), force=force)
     for path in contents:
-        typer.echo(f"wrote {path}")
+        echo(f"wrote {dim(str(path))}")

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bayesnas_graph import api
-from bayesnas_graph.cli.console import labelled, short_time, show_diagnostics
+from bayesnas_graph.cli.console import echo, labelled, short_time, show_diagnostics
 from bayesnas_graph.cli.network_options import AllowPython, check_parameters
 from bayesnas_graph.cli.options import DataDir, settings_options
+from bayesnas_graph.cli.terminal import bold, loading
 from bayesnas_graph.diagnostics import Diagnostic
 from bayesnas_graph.diagnostics.json_text import json_text
 from bayesnas_graph.diagnostics.words import at_least
@@ -38,7 +39,8 @@ def eval(
     allow_python: AllowPython = False,
 ) -> None:
     """Measure a network: accuracy and loss on the test set, size, and latency on this device."""
-    from bayesnas_graph.runs.processes import is_first  # loads torch
+    with loading():
+        from bayesnas_graph.runs.processes import is_first
 
     config = merged(settings, EvalConfig)
     if (target / "run.json").is_file():
@@ -60,7 +62,7 @@ def eval(
         typer.echo(json_text(about | evaluation.to_plain()))
         return
     for line in _lines(evaluation):
-        typer.echo(line)
+        echo(line)
 
 
 def _warning(evaluation: Evaluation) -> Diagnostic:
@@ -72,11 +74,12 @@ def _warning(evaluation: Evaluation) -> Diagnostic:
 
 
 def _lines(evaluation: Evaluation) -> Iterator[str]:
-    yield labelled("network", f"{evaluation.network} of {evaluation.space}")
+    yield labelled("network", bold(f"{evaluation.network} of {evaluation.space}"))
     if evaluation.score is not None:
         yield labelled(
             "accuracy",
-            f"{evaluation.score.accuracy:.4f} on the {evaluation.samples:,} test images of {evaluation.data}",
+            f"{bold(f'{evaluation.score.accuracy:.4f}')} on the {evaluation.samples:,} test images of "
+            f"{evaluation.data}",
         )
         yield labelled("loss", f"{evaluation.score.loss:.4f}")
     yield labelled("parameters", f"{evaluation.parameters:,} ({evaluation.bytes:,} bytes)")

@@ -8,20 +8,26 @@ from typing import Annotated
 import typer
 from rich.markdown import Markdown
 
+from bayesnas_graph.cli import suggestions
+from bayesnas_graph.cli.console import echo
 from bayesnas_graph.cli.rich_output import rich_console
+from bayesnas_graph.cli.terminal import bold
 from bayesnas_graph.diagnostics import CODES, Diagnostic, NasError, did_you_mean
 from bayesnas_graph.diagnostics.resources import folder
 
 
 def explain(
     code: Annotated[
-        str | None, typer.Argument(metavar="CODE", help="Code such as NAS201 (default: list all codes).")
+        str | None,
+        typer.Argument(
+            metavar="CODE", help="Code such as NAS201 (default: list all codes).", autocompletion=suggestions.codes
+        ),
     ] = None,
 ) -> None:
     """Explain an error code: its meaning, an example, and how to fix it."""
     if code is None:
         for known in CODES.values():
-            typer.echo(f"{known.name}  {known.title}")
+            echo(f"{bold(known.name)}  {known.title}", 8)
         return
     name = code.upper()
     if name.isdigit():

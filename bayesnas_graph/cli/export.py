@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bayesnas_graph.cli.architecture_options import ArchitectureOptions
+from bayesnas_graph.cli.console import echo
 from bayesnas_graph.cli.network_options import load_network
 from bayesnas_graph.cli.options import DataDir, option_group
 from bayesnas_graph.cli.output_options import Force
+from bayesnas_graph.cli.terminal import dim, loading
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.diagnostics.outputs import check_names, check_outputs
 from bayesnas_graph.passes.analysis import cost
@@ -57,14 +59,15 @@ def export(
     if recalibrate:
         model = _recalibrated(options, model, recalibrate, data_dir)
     model.write(path, weights, force=force)
-    typer.echo(f"wrote {path}: class {model.program.network}, {cost(model.graph).parameters:,} parameters")
+    echo(f"wrote {dim(str(path))}: class {model.program.network}, {cost(model.graph).parameters:,} parameters", 2)
     if weights is not None:
-        typer.echo(f"wrote {weights}")
+        echo(f"wrote {dim(str(weights))}", 2)
     _write_formats(model, onnx=onnx, torchscript=torchscript, program=program, force=force)
 
 
 def _model(options: ArchitectureOptions, *, with_weights: bool) -> Model:
-    from bayesnas_graph.codegen.export import model_of  # loads torch
+    with loading():
+        from bayesnas_graph.codegen.export import model_of
 
     chosen = options.space is not None or options.has_rule
     if not options.is_given and kind_of(options.target) in ("train", "compress"):
@@ -92,7 +95,7 @@ def _recalibrated(options: ArchitectureOptions, model: Model, batches: int, data
     module = model.build()
     samples = samples_of(options.target, batches, data_dir, allow_python=options.allow_python)
     norms = recalibrate(module, samples)
-    typer.echo(f"measured {norms} norms on {batches} batches")
+    echo(f"measured {norms} norms on {batches} batches")
     return model.with_weights(module.state_dict())
 
 
@@ -107,4 +110,5 @@ def _write_formats(
     for path, write in ((onnx, write_onnx), (torchscript, write_torchscript), (program, write_program)):
         if path is not None:
             checked = write(module, model.inputs, path, force=force)
-            typer.echo(f"wrote {path}: {checked.bytes:,} bytes, outputs differ by at most {checked.difference:.1g}")
+            checks = f"{checked.bytes:,} bytes, outputs differ by at most {checked.difference:.1g}"
+            echo(f"wrote {dim(str(path))}: {checks}", 2)

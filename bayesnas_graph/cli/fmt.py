@@ -10,7 +10,8 @@ from typing import Annotated
 import typer
 
 from bayesnas_graph.cli.check import Files
-from bayesnas_graph.cli.console import show_diagnostics, space_files
+from bayesnas_graph.cli.console import echo, show_diagnostics, space_files
+from bayesnas_graph.cli.terminal import green, red
 from bayesnas_graph.diagnostics import NasError, Report
 from bayesnas_graph.diagnostics.atomic_files import atomic_write
 from bayesnas_graph.diagnostics.reading import read_file, real_path
@@ -43,9 +44,9 @@ def fmt(
         elif name == "-":
             typer.echo(result, nl=False)
         elif differs and check:
-            typer.echo(f"{name}: would be reformatted")
+            echo(f"{name}: {red('would be reformatted')}")
         elif differs and _write(path, result, report):
-            typer.echo(f"{name}: reformatted")
+            echo(f"{name}: {green('reformatted')}")
     if check and unchanged:
         typer.echo(f"{counted(unchanged, 'file')} already formatted")
     show_diagnostics(report.diagnostics)

@@ -10,42 +10,50 @@ from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
 from itertools import pairwise
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from bayesnas_graph import __version__
 from bayesnas_graph.cli.console import discard_output, show_diagnostics
+from bayesnas_graph.cli.terminal import use_color
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.diagnostics.memory import is_out_of_memory
 
+Shell = Literal["bash", "zsh", "fish"]  # whose completion scripts there are
+COMPLETE = "_BAYESNAS_GRAPH_COMPLETE"  # set by completion scripts
+
 # Verb `x` is the function `x` in `cli/x.py`. `--help` lists the verbs in this order.
 VERBS = {
-    "Search spaces": {
+    "Write a space": {
         "new": "Write a new space to start from.",
-        "spaces": "List the shipped spaces, or describe a space.",
-        "ops": "List the operations that a space can use.",
         "check": "Check spaces for errors.",
         "fmt": "Format spaces.",
+        "ops": "List the operations that a space can use.",
+        "explain": "Explain an error code.",
+        "lsp": "Run a language server for editors.",
+    },
+    "Look at spaces and runs": {
+        "spaces": "List the shipped spaces, or describe a space.",
         "stats": "Count the architectures of a space and their costs.",
         "sample": "Draw random architectures of a space.",
         "draw": "Draw a space, or the result of a run.",
         "diff": "Compare two spaces.",
-        "compile": "Compile a space to a graph, Python source and a picture.",
-        "explain": "Explain an error code.",
-        "lsp": "Run a language server for editors.",
+        "status": "Show the progress of a run or a sweep.",
+        "report": "Write a report on runs as an HTML page.",
     },
-    "Runs": {
+    "Search and train": {
         "data": "List data sets, or download one.",
         "search": "Search a space for an architecture.",
-        "status": "Show the progress of a run.",
-        "derive": "Write the architecture found by a search as a network.",
         "train": "Train a network without choices.",
         "compress": "Remove the parts of a network that it can do without.",
+    },
+    "Ship the network": {
+        "derive": "Write the architecture found by a search as a network.",
         "eval": "Measure accuracy, size and latency of a network.",
         "export": "Export a network as Python source or to other formats.",
-        "report": "Write a report on runs as an HTML page.",
+        "compile": "Compile a space to a graph, Python source and a picture.",
     },
 }
 
@@ -54,12 +62,19 @@ class Verb(TyperCommand):
     """A verb whose module is imported when it is called, so that `--help` and the other verbs start fast."""
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
-        _check_words([str(info_name), *args])
+        if not extra.get("resilient_parsing"):
+            _check_words([str(info_name), *args])
+        if {"-h", "--help"} & {*args}:
+            _color_help()
+        return self.loaded().make_context(info_name, args, parent, **extra)
+
+    def loaded(self) -> Any:
+        """Import the verb, and return the command with its options."""
         verb = getattr(import_module(f"bayesnas_graph.cli.{self.name}"), str(self.name))
         if not isinstance(verb, typer.Typer):
             function, verb = verb, typer.Typer(add_completion=False)
             verb.command(self.name)(function)
-        return typer.main.get_command(verb).make_context(info_name, args, parent, **extra)
+        return typer.main.get_command(verb)
 
 
 def _check_words(words: Sequence[str]) -> None:
@@ -80,6 +95,18 @@ class Verbs(TyperGroup):
             for name, summary in verbs.items():
                 self.add_command(Verb(name, help=summary, rich_help_panel=panel))
 
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        _color_help()
+        super().format_help(ctx, formatter)
+
+
+def _color_help() -> None:
+    """Let typer, which prints help with rich, use colours where everything else does."""
+    from typer import rich_utils
+
+    color = use_color(sys.stdout)
+    rich_utils.COLOR_SYSTEM, rich_utils.FORCE_TERMINAL = ("standard", True) if color else (None, None)
+
 
 app = typer.Typer(
     cls=Verbs,
@@ -96,11 +123,45 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
+def _show_completion(shell: str | None) -> None:
+    if shell is not None:
+        from bayesnas_graph.cli.completion import SCRIPTS
+
+        typer.echo(SCRIPTS[shell], nl=False)
+        raise typer.Exit
+
+
+def _install_completion(shell: str | None) -> None:
+    if shell is not None:
+        from bayesnas_graph.cli.completion import install
+
+        install(shell)
+        raise typer.Exit
+
+
 @app.callback()
 def _options(
     _: Annotated[
         bool, typer.Option("--version", help="Show the version and exit.", callback=_version, is_eager=True)
     ] = False,
+    _show: Annotated[
+        Shell | None,
+        typer.Option(
+            "--show-completion",
+            help="Print a completion script.",
+            callback=_show_completion,
+            is_eager=True,
+        ),
+    ] = None,
+    _install: Annotated[
+        Shell | None,
+        typer.Option(
+            "--install-completion",
+            help="Install a completion script.",
+            callback=_install_completion,
+            is_eager=True,
+        ),
+    ] = None,
 ) -> None:
     """Neural-architecture search spaces as text, and their compiler."""
 
@@ -109,6 +170,11 @@ def main() -> None:
     """Run the program. Errors are printed as messages, never as tracebacks."""
     _let_threads_sleep()
     try:
+        if COMPLETE in os.environ:
+            from bayesnas_graph.cli.completion import answer
+
+            answer(typer.main.get_command(app), sys.argv[1:])
+            sys.exit(0)
         app(prog_name="bayesnas-graph")
     except NasError as error:
         show_diagnostics(error.diagnostics)

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bayesnas_graph.cli.console import show_diagnostics
+from bayesnas_graph.cli.suggestions import spaces
 from bayesnas_graph.language.elaborate import Loaded, Network, load
 from bayesnas_graph.language.elaborate.values import Argument
 
 if TYPE_CHECKING:
     from bayesnas_graph.runs.config.groups import DataSettings
 
-SpaceFile = Annotated[Path, typer.Argument(metavar="FILE", help="File or shipped space.")]
+SpaceFile = Annotated[Path, typer.Argument(metavar="FILE", help="File or shipped space.", autocompletion=spaces)]
 NetworkName = Annotated[str | None, typer.Option("--network", help="Network to use (default: the first in the file).")]
 Parameters = Annotated[
     list[str] | None,

@@ -8,8 +8,10 @@ from typing import Annotated
 
 import typer
 
-from bayesnas_graph.cli.console import unknown_space
+from bayesnas_graph.cli import suggestions
+from bayesnas_graph.cli.console import echo, unknown_space, written
 from bayesnas_graph.cli.output_options import Force
+from bayesnas_graph.cli.terminal import dim
 from bayesnas_graph.diagnostics.outputs import check_name, write_outputs
 from bayesnas_graph.diagnostics.resources import shipped_space
 from bayesnas_graph.ir.ops import PRIMITIVES
@@ -58,7 +60,13 @@ motif half {{
 def new(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the space; writes NAME.nas.")],
     start: Annotated[
-        str | None, typer.Option("--from", metavar="NAME", help="Shipped space to copy, with its recipes.")
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="NAME",
+            help="Shipped space to copy, with its recipes.",
+            autocompletion=suggestions.shipped,
+        ),
     ] = None,
     force: Force = False,
 ) -> None:
@@ -77,9 +85,9 @@ def new(
         recipes = {_renamed(one, shipped, path): one.read_text(encoding="utf-8") for one in settings_files(shipped)}
     outputs = [(file, content.encode()) for file, content in {path: text, **recipes}.items()]
     write_outputs(outputs, force=force)
-    for recipe in recipes:
-        typer.echo(f"wrote {recipe}")
-    typer.echo(f"wrote {path}; next: bayesnas-graph check {path}")
+    for line in written(recipes):
+        echo(line, 2)
+    echo(f"wrote {dim(str(path))}; next: bayesnas-graph check {path}")
 
 
 def _renamed(recipe: Path, space: Path, new_space: Path) -> Path:

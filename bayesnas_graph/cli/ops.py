@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from bayesnas_graph.cli import suggestions
 from bayesnas_graph.cli.rich_output import show_table
 from bayesnas_graph.diagnostics import Diagnostic, NasError, did_you_mean
 from bayesnas_graph.diagnostics.json_text import json_text
@@ -14,7 +15,10 @@ from bayesnas_graph.language.elaborate.vocabulary import vocabulary
 
 
 def ops(
-    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Operation to show (default: all).")] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="NAME", help="Operation to show (default: all).", autocompletion=suggestions.operations),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
     """List the operations: primitives, the library `std.nas`, and functions."""

@@ -14,8 +14,8 @@ from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 import typer
 from pydantic.fields import FieldInfo
 
+from bayesnas_graph.cli import suggestions
 from bayesnas_graph.cli.network_options import Parameters
-from bayesnas_graph.cli.rich_output import show_table
 from bayesnas_graph.runs.config.groups import Flag, Group
 from bayesnas_graph.runs.settings import Settings, assigned, option, read_settings
 
@@ -25,9 +25,6 @@ DataDir = Annotated[
     Path | None, typer.Option(envvar="BAYESNAS_DATA", metavar="DIR", help="Folder of data-set files (default: `data`).")
 ]
 ConfigFile = Annotated[Path | None, typer.Option(metavar="TOML", help="Settings file.")]
-Assignments = Annotated[
-    list[str] | None, typer.Option("-s", "--set", metavar="KEY=VALUE", help="Any setting; `--settings` lists them.")
-]
 
 
 def settings_options(kind: type[Group], *, files: bool = True) -> Callable[[Verb], Verb]:
@@ -39,16 +36,23 @@ def settings_options(kind: type[Group], *, files: bool = True) -> Callable[[Verb
     options: dict[str, Any] = {name: _option_type(_key(name, field), field) for name, field in flags.items()}
     options["param"] = Parameters
     if files:
-        options |= {"config": ConfigFile, "assignment": Assignments}
+        options |= {"config": ConfigFile, "assignment": _assignments(kind)}
 
     def collect(chosen: Mapping[str, Any]) -> list[Settings]:
         settings = [] if chosen.get("config") is None else [read_settings(chosen["config"])]
         settings += [assigned(text) for text in chosen.get("assignment") or []]
-        settings += [assigned(f"parameters.{text}") for text in chosen["param"] or []]
+        settings += [assigned(f"parameters.{text}", "-p") for text in chosen["param"] or []]
         given_flags = {name: field for name, field in flags.items() if chosen[name] is not None}
         return settings + [_setting(_key(name, field), field, chosen[name]) for name, field in given_flags.items()]
 
     return _replace_parameter("settings", [_parameter(name, option, None) for name, option in options.items()], collect)
+
+
+def _assignments(kind: type[Group]) -> Any:
+    keys = suggestions.keys((_key(name, field), field) for name, field in kind.model_fields.items())
+    help = "Any setting; `--settings` lists them."
+    declared = typer.Option("-s", "--set", metavar="KEY=VALUE", help=help, autocompletion=keys)
+    return Annotated[list[str] | None, declared]
 
 
 def option_group(name: str, kind: type[Any]) -> Callable[[Verb], Verb]:
@@ -80,16 +84,6 @@ def _replace_parameter(
     return decorate
 
 
-def show_settings(config: Group) -> None:
-    """Print all settings with their values and descriptions. Every key can be set with `-s`."""
-    rows = []
-    for name, field in type(config).model_fields.items():
-        key, value, help = _key(name, field), getattr(config, name), help_text(field)
-        values = {f"{key}.{entry}": one for entry, one in value.items()} if isinstance(value, dict) else {key: value}
-        rows += [(key, _shown(value), help) for key, value in (values or {key: None}).items()]
-    show_table(rows)
-
-
 def help_text(field: FieldInfo) -> str:
     """Return the description of a setting as a sentence, with its choices where it has some.
 
@@ -97,11 +91,16 @@ def help_text(field: FieldInfo) -> str:
     >>> help_text(MachineSettings.model_fields["precision"])
     'Floating-point precision: fp32, bf16 or fp16.'
     """
-    text, plain = field.description or "", _plain_type(field.annotation)
-    choices = get_args(plain) if get_origin(plain) is Literal else ()
+    text, choices = field.description or "", choices_of(field)
     if choices and not any(f"`{choice}`" in text for choice in choices):
         text += f": {', '.join(choices[:-1])} or {choices[-1]}"
     return f"{text[:1].upper()}{text[1:]}."
+
+
+def choices_of(field: FieldInfo) -> tuple[str, ...]:
+    """Return the values of a setting that has only a few."""
+    plain = _plain_type(field.annotation)
+    return get_args(plain) if get_origin(plain) is Literal else ()
 
 
 def size(flag: str, text: str) -> int:
@@ -136,12 +135,18 @@ def _setting(key: str, field: FieldInfo, value: Any) -> Settings:
 
 def _option_type(key: str, field: FieldInfo) -> Any:
     """Return the annotation that typer makes an option from."""
-    flag, plain = _flag(field), _plain_type(field.annotation)
+    flag, plain, known = _flag(field), _plain_type(field.annotation), choices_of(field)
     assert flag is not None, "only settings with a flag are options"
     # Choices are checked with all other settings, which points at the mistake.
-    kind = str if flag.size or get_origin(plain) is Literal else plain
+    kind = str if flag.size or known else plain
     metavar = "SIZE" if flag.size else None
-    declared = typer.Option(_name_of(key), help=help_text(field), metavar=metavar, rich_help_panel=flag.panel)
+    declared = typer.Option(
+        _name_of(key),
+        help=help_text(field),
+        metavar=metavar,
+        rich_help_panel=flag.panel,
+        autocompletion=suggestions.choices(flag.choices or known) if flag.choices or known else None,
+    )
     return Annotated[kind | None, declared]
 
 
@@ -152,10 +157,6 @@ def _plain_type(annotation: Any) -> Any:
     if get_origin(annotation) in (None, Literal):
         return annotation
     return next(_plain_type(one) for one in get_args(annotation) if one is not NoneType)
-
-
-def _shown(value: object) -> str:
-    return "-" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:

@@ -8,9 +8,10 @@ from typing import Annotated
 
 import typer
 
-from bayesnas_graph.cli.console import show_diagnostics
+from bayesnas_graph.cli.console import echo, show_diagnostics, written
 from bayesnas_graph.cli.network_options import AllowPython
 from bayesnas_graph.cli.output_options import Force
+from bayesnas_graph.cli.terminal import dim, link, waiting
 from bayesnas_graph.diagnostics.outputs import check_outputs, write_outputs
 from bayesnas_graph.report.builder import build_page
 from bayesnas_graph.report.movie import MOVIES, movie_file
@@ -44,7 +45,8 @@ def report(
         _check_movie(movie, runs)
     named = [*([] if in_run_folder else [path]), *([] if movie is None else [movie])]
     check_outputs([(each, None) for each in named], force=force)
-    page = build_page(runs, allow_python=allow_python)
+    with waiting("reading the run" if len(runs) == 1 else "reading the runs"):
+        page = build_page(runs, allow_python=allow_python)
     show_diagnostics(page.warnings)
     pictures = list(page.pictures()) if figures is not None else []
     outputs = [(path, page.html().encode()), *((figures / name, content) for name, content in pictures if figures)]
@@ -53,8 +55,9 @@ def report(
     if in_run_folder:
         RunPaths(runs[0]).check_there()
     write_outputs(outputs, force=force, own=own)
-    for written, _ in outputs:
-        typer.echo(f"wrote {written}")
+    echo(f"wrote {dim(link(path))}")
+    for line in written(one for one, _ in outputs[1:]):
+        echo(line, 2)
     if show:
         webbrowser.open(path.resolve().as_uri())
 

@@ -13,7 +13,8 @@ from typing import Annotated, Literal, TypeVar
 import typer
 
 from bayesnas_graph.cli.network_options import AllowPython, check_parameters
-from bayesnas_graph.cli.options import DataDir, show_settings
+from bayesnas_graph.cli.options import DataDir
+from bayesnas_graph.cli.settings_list import show_settings
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.runs.config.groups import RUN, DataSettings
 from bayesnas_graph.runs.manifest import Kind
@@ -63,7 +64,7 @@ class RunOptions:
             return None
         config = merged(settings, kind, allow_python=self.allow_python)
         if self.list_settings:
-            show_settings(config)
+            show_settings(config, settings)
             raise typer.Exit
         if file is None:
             raise typer.BadParameter("pass a network, or a run with `--resume`", param_hint="FILE")

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bayesnas_graph import api
+from bayesnas_graph.cli.console import echo
 from bayesnas_graph.cli.network_options import AllowPython, NetworkName, Parameters, SpaceFile, load_network
 from bayesnas_graph.cli.output_options import Force
+from bayesnas_graph.cli.terminal import bold, paint, waiting
 from bayesnas_graph.diagnostics.outputs import write_outputs
 from bayesnas_graph.diagnostics.words import counted
 
@@ -39,16 +42,18 @@ def sample(
 ) -> None:
     """Draw random architectures: connected, distinct, meeting what the network requires, and all equally likely."""
     loaded = load_network(file, network, parameters, allow_python=allow_python)
-    found = api.sample(loaded, count, seed=seed, with_replacement=with_replacement)
+    with waiting("drawing architectures"):
+        found = api.sample(loaded, count, seed=seed, with_replacement=with_replacement)
     if output is not None:
         width = len(str(len(found)))
         texts = {f"{i:0{width}}.txt": _file(one, i, str(file), seed) for i, one in enumerate(found, 1)}
         write_outputs([(output / name, text.encode()) for name, text in texts.items()], force=force)
     for line in map(_json, range(1, len(found) + 1), found) if as_json else _table(found):
-        typer.echo(line)
-    typer.echo(_summary(found, count, seed), err=as_json)
+        echo(line)
+    echo(_summary(found, count, seed), 2, err=as_json)
     if output is not None:
-        typer.echo(f"wrote {counted(len(found), 'file')} to {output}", err=as_json)
+        where = paint("dim", str(output), sys.stderr if as_json else sys.stdout)
+        echo(f"wrote {counted(len(found), 'file')} to {where}", 2, err=as_json)
 
 
 def _table(found: Sample) -> list[str]:
@@ -60,7 +65,7 @@ def _table(found: Sample) -> list[str]:
     for row in rows:
         numbers = [text.rjust(width) for text, width in zip(row, widths, strict=False)]
         lines.append("  ".join([*numbers, row[-1]]))
-    return lines
+    return [bold(lines[0]), *lines[1:]]
 
 
 def _name(one: Drawn) -> str:

@@ -11,12 +11,15 @@ from typing import Annotated, Any
 import typer
 
 from bayesnas_graph import api
+from bayesnas_graph.cli import suggestions
 from bayesnas_graph.cli.console import labelled, say
 from bayesnas_graph.cli.options import option_group, settings_options
 from bayesnas_graph.cli.run_options import RunOptions, exit_when_interrupted
-from bayesnas_graph.cli.sweep import SweepOptions, continue_sweep, is_sweep, start_sweep
+from bayesnas_graph.cli.sweep import SweepOptions, continue_sweep, start_sweep
+from bayesnas_graph.cli.terminal import loading
 from bayesnas_graph.runs.config.groups import RUN
 from bayesnas_graph.runs.config.search import LATER, SearchConfig
+from bayesnas_graph.runs.reading.sweep import is_sweep
 from bayesnas_graph.runs.recipes import Recipe, choose_recipe, device_of
 from bayesnas_graph.runs.settings import Settings, merged, read_settings, setter
 
@@ -26,12 +29,17 @@ from bayesnas_graph.runs.settings import Settings, merged, read_settings, setter
 @option_group("sweep", SweepOptions)
 def search(
     *,
-    file: Annotated[Path | None, typer.Argument(metavar="FILE", help="File or shipped space.")] = None,
+    file: Annotated[
+        Path | None, typer.Argument(metavar="FILE", help="File or shipped space.", autocompletion=suggestions.spaces)
+    ] = None,
     settings: list[Settings],
     recipe_name: Annotated[
         str | None,
         typer.Option(
-            "--recipe", metavar="NAME", help="Recipe of the space, such as quick or paper (none: use no recipe)."
+            "--recipe",
+            metavar="NAME",
+            help="Recipe of the space, such as quick or paper (none: use no recipe).",
+            autocompletion=suggestions.recipes,
         ),
     ] = None,
     options: RunOptions,
@@ -67,8 +75,9 @@ def search(
     _announce(file, options.resume, recipe)
     for label, text in [] if config is None else _from_files(config, settings):
         say(labelled(label, text))
-    from bayesnas_graph.cli.display.search_view import SearchView  # loads torch
-    from bayesnas_graph.search.tensorboard import TensorBoard, writer
+    with loading():
+        from bayesnas_graph.cli.display.search_view import SearchView
+        from bayesnas_graph.search.tensorboard import TensorBoard, writer
 
     view = SearchView(live=options.live)
     with exit_when_interrupted():

@@ -9,8 +9,10 @@ from typing import Annotated
 
 import typer
 
-from bayesnas_graph.cli.console import show_diagnostics, unknown_space
+from bayesnas_graph.cli import suggestions
+from bayesnas_graph.cli.console import echo, show_diagnostics, unknown_space
 from bayesnas_graph.cli.rich_output import show_fields, show_table, show_text
+from bayesnas_graph.cli.terminal import bold
 from bayesnas_graph.diagnostics import NasError, Report
 from bayesnas_graph.diagnostics.resources import shipped_space, shipped_spaces
 from bayesnas_graph.diagnostics.source import Source
@@ -25,7 +27,12 @@ MOST_CONDITIONS = 10  # that are listed for a network
 
 
 def spaces(
-    name: Annotated[str | None, typer.Argument(metavar="NAME|FILE", help="Shipped space or file to describe.")] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="NAME|FILE", help="Shipped space or file to describe.", autocompletion=suggestions.spaces
+        ),
+    ] = None,
     text: Annotated[bool, typer.Option("--text", help="Print the source of the space instead.")] = False,
     path: Annotated[bool, typer.Option("--path", help="Print the path of the file instead.")] = False,
 ) -> None:
@@ -60,13 +67,13 @@ def _describe(file: Path) -> None:
     show_diagnostics(report.diagnostics)
     if space.doc:
         show_text(space.doc)
-    typer.echo()
+    echo()
     show_table(_definition(definition) for definition in space.module.own.values())
     for network in space.networks:
         _network(network)
     recipes = settings_files(file)
     if recipes:
-        typer.echo("\nrecipes")
+        echo(bold("\nrecipes"))
         show_table((f"  {path.name}", _first_comment(path)) for path in recipes)
 
 
@@ -115,5 +122,5 @@ def _network(network: Network) -> None:
         rows.append(("switches", f"{len(groups):,} ({len(graph.gates):,} counting every use of a cell)"))
     rows += [("requires", str(budget)) for budget in network.budgets]
     rows += [("requires", text) for text in _conditions(graph.constraints)]
-    typer.echo(f"\nnetwork {network.name}")
+    echo(bold(f"\nnetwork {network.name}"))
     show_fields(((name, value) for name, value in rows if value), 11)

@@ -7,8 +7,10 @@ from typing import Annotated, Any
 import typer
 
 from bayesnas_graph import passes
+from bayesnas_graph.cli.console import echo
 from bayesnas_graph.cli.network_options import AllowPython, NetworkName, Parameters, SpaceFile, load_network
 from bayesnas_graph.cli.rich_output import show_fields
+from bayesnas_graph.cli.terminal import bold
 from bayesnas_graph.diagnostics.json_text import json_text
 from bayesnas_graph.language.elaborate import Network
 from bayesnas_graph.language.elaborate.values import show
@@ -45,9 +47,8 @@ def stats(
     if as_json:
         typer.echo(json_text({**_json(loaded, counted, distinct, costs, ends, memory), "requirements": required}))
         return
-    typer.echo(
-        f"network {loaded.name}: {', '.join(map(show, loaded.inputs))} -> {', '.join(map(show, loaded.outputs))}"
-    )
+    signature = f"{', '.join(map(show, loaded.inputs))} -> {', '.join(map(show, loaded.outputs))}"
+    echo(bold(f"network {loaded.name}: {signature}"), 2)
     rows = _rows(loaded, counted, distinct, costs, ends, memory)
     show_fields([*rows, *(("requires", text) for text in required)], 14)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from datetime import UTC, datetime
 from math import isfinite
 from pathlib import Path
@@ -9,8 +10,19 @@ from typing import Annotated, Any
 
 import typer
 
-from bayesnas_graph.cli.console import duration, labelled, resume_command, short_time, show_diagnostics
+from bayesnas_graph.cli.console import (
+    duration,
+    echo,
+    hint,
+    labelled,
+    resume_command,
+    short_time,
+    show_diagnostics,
+    target,
+)
 from bayesnas_graph.cli.display.switch_table import SwitchTable
+from bayesnas_graph.cli.sweep_status import show_sweep, sweep_json
+from bayesnas_graph.cli.terminal import bold, dim, green, red, text_width
 from bayesnas_graph.diagnostics.json_text import json_text
 from bayesnas_graph.runs.consent import names_code
 from bayesnas_graph.runs.paths import RunPaths
@@ -18,30 +30,38 @@ from bayesnas_graph.runs.reading.comparison import Comparison
 from bayesnas_graph.runs.reading.damage import damage
 from bayesnas_graph.runs.reading.outline import unmet
 from bayesnas_graph.runs.reading.run import RunRecord, read_run_record
+from bayesnas_graph.runs.reading.sweep import is_sweep
 from bayesnas_graph.runs.strategies import DEFAULT, strategy_info
 
 WIDTH, HEIGHT = 100, 40  # maximum size of the table of switches
 
 
 def status(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.")],
+    run: Annotated[Path, typer.Argument(metavar="RUN|SWEEP", help="Folder of a run or a sweep.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
-    """Show the progress of a search, training run or compression run, while it runs or afterwards."""
+    """Show the progress of a search, training run, compression run or sweep, while it runs or afterwards."""
+    if is_sweep(run):
+        if as_json:
+            typer.echo(json_text(sweep_json(run)))
+        else:
+            show_sweep(run)
+        return
     record, now = read_run_record(RunPaths(run)), datetime.now(UTC)
     show_diagnostics(damage(record))
     if as_json:
         typer.echo(json_text(_json(record)))
         return
     for label, text in _rows(record, now):
-        typer.echo(labelled(label, text))
+        echo(labelled(label, text))
     if record.switches:
-        typer.echo()
-        for line in SwitchTable.of(record.switches, record.alive).lines(WIDTH, HEIGHT):
-            typer.echo(line)
+        echo()
+        width = text_width(sys.stdout) or WIDTH
+        for line in SwitchTable.of(record.switches, record.alive).lines(width, HEIGHT):
+            echo(line)
     if not record.running and record.result is None:
-        typer.echo("\nresume with")
-        typer.echo(f"  {_resume(record)}")
+        echo()
+        hint("resume", _resume(record))
 
 
 def _rows(record: RunRecord, now: datetime) -> list[tuple[str, str]]:
@@ -49,8 +69,8 @@ def _rows(record: RunRecord, now: datetime) -> list[tuple[str, str]]:
     device = outline.device if outline else config.get("device")
     subject = f"network {manifest['network']} of {manifest['space']} on {config.get('data')}"
     rows = [
-        ("run", str(record.folder)),
-        (_verb(record), f"{subject}, {device}, seed {config.get('seed')}"),
+        ("run", dim(str(record.folder))),
+        (_verb(record), bold(f"{subject}, {device}, seed {config.get('seed')}")),
         ("started", _started(record, now)),
         ("state", _state(record, now)),
     ]
@@ -82,13 +102,15 @@ def _started(record: RunRecord, now: datetime) -> str:
 
 def _state(record: RunRecord, now: datetime) -> str:
     if record.result is not None and not record.running:
-        return f"finished: {record.result.get('why', 'all epochs are done')}"
+        return f"{green('finished')}: {record.result.get('why', 'all epochs are done')}"
     if record.state == "unfinished":
         return "not finished; it may be running on another machine"
     if record.running:
         heard = f", last update {duration((now - record.heard).total_seconds())} ago" if record.heard else ""
         return f"running{heard}"
-    return f"stopped{'' if record.checkpoint is None else f', with a checkpoint at step {record.checkpoint:,}'}"
+    return (
+        f"{red('stopped')}{'' if record.checkpoint is None else f', with a checkpoint at step {record.checkpoint:,}'}"
+    )
 
 
 def _step(record: RunRecord) -> str:
@@ -106,15 +128,13 @@ def _size(record: RunRecord) -> list[tuple[str, str]]:
         rows.append(("parameters", f"{sizes[0]:,}{totals[0]}"))
         rows.append(("multiply-adds", f"{record.flops_text}{totals[1]}"))
     if outline is not None:
-        rows += [("target", f"{text}{_met(record, text)}") for text in outline.wanted]
+        rows += [("target", _target(record, text)) for text in outline.wanted]
         rows.append(("switches", f"{len(record.alive):,} of {len(outline.switches):,} open"))
     return rows
 
 
-def _met(record: RunRecord, text: str) -> str:
-    if record.result is None:
-        return ""
-    return ": not met" if text in unmet(record.result, record.config) else ": met"
+def _target(record: RunRecord, text: str) -> str:
+    return text if record.result is None else target(text, met=text not in unmet(record.result, record.config))
 
 
 def _resume(record: RunRecord) -> str:

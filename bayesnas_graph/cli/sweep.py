@@ -11,12 +11,14 @@ from typing import Annotated
 
 import typer
 
-from bayesnas_graph.cli.console import resume_command, say, show_diagnostics
+from bayesnas_graph.cli.console import hint, resume_command, say, show_diagnostics, written
 from bayesnas_graph.cli.display.sweep_view import sweep_view
 from bayesnas_graph.cli.rich_output import table_lines
 from bayesnas_graph.cli.run_options import RunOptions
+from bayesnas_graph.cli.terminal import red
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.runs.consent import names_code
+from bayesnas_graph.runs.reading.sweep import is_sweep
 from bayesnas_graph.runs.recipes import Recipe
 from bayesnas_graph.runs.settings import Settings
 from bayesnas_graph.runs.sweep.cluster import installed
@@ -63,11 +65,6 @@ class SweepOptions:
         for flag, is_given in (("--jobs", self.jobs is not None), ("--ray", self.ray)):
             if is_given:
                 raise typer.BadParameter("use it with `--sweep` or `--seeds`", param_hint=flag)
-
-
-def is_sweep(path: Path) -> bool:
-    """Return whether a folder belongs to a sweep rather than a run."""
-    return (path / "sweep.json").exists()
 
 
 def start_sweep(
@@ -128,13 +125,13 @@ def _run(sweep: Sweep, options: SweepOptions, shared: RunOptions, passed_on: tup
     _show_summary(sweep)
     if not sweep.left:
         return
-    failed = f"{len(sweep.left)} of {len(sweep.runs)} failed; retry them with"
-    say(failed if finished else "stopped; resume with")
+    failed = f"{len(sweep.left)} of {len(sweep.runs)} failed; retry them"
     needs_python = sweep.request.python_ops or any(names_code(point.config.data) for point in sweep.left)
     again = [*_resume_options(sweep, options, shared), *passed_on]
     address = os.environ.get("RAY_ADDRESS") if options.ray else None
     where = f"RAY_ADDRESS={shlex.quote(address)} " if address else ""
-    say(f"  {where}{resume_command('search', path, again, allow_python=needs_python)}")
+    command = resume_command("search", path, again, allow_python=needs_python)
+    hint(failed if finished else "stopped; resume", f"{where}{command}")
     raise typer.Exit(1 if finished else 130)
 
 
@@ -158,6 +155,6 @@ def _show_summary(sweep: Sweep) -> None:
         say("")
     for run in sweep.runs:
         if run.state == "failed":
-            say(f"failed: {run.point.shown}: {run.error}")
-    for path in (sweep.folder.table, sweep.folder.summary):
-        say(f"wrote {path}")
+            say(f"{red('failed')}: {run.point.shown}: {run.error}", 2)
+    for line in written((sweep.folder.table, sweep.folder.summary)):
+        say(line, 2)

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bayesnas_graph import api
+from bayesnas_graph.cli import suggestions
 from bayesnas_graph.cli.architecture_options import GivenSwitches, GivenText, given_architecture
 from bayesnas_graph.cli.options import option_group, settings_options
 from bayesnas_graph.cli.run_options import RunOptions, exit_when_interrupted
+from bayesnas_graph.cli.terminal import loading
 from bayesnas_graph.runs.config.train import TrainConfig
 from bayesnas_graph.runs.settings import Settings
 from bayesnas_graph.runs.subject import parameter_values
@@ -24,7 +26,10 @@ if TYPE_CHECKING:
 def train(
     *,
     file: Annotated[
-        Path | None, typer.Argument(metavar="FILE|RUN", help="File, shipped space, or folder of a search.")
+        Path | None,
+        typer.Argument(
+            metavar="FILE|RUN", help="File, shipped space, or folder of a search.", autocompletion=suggestions.spaces
+        ),
     ] = None,
     architecture: GivenText = None,
     keep: GivenSwitches = None,
@@ -35,7 +40,8 @@ def train(
     options.check(new_only=architecture is not None or bool(keep))
     config = options.config("train", TrainConfig, file, settings)
     source = None if config is None or file is None else _source(file, config, architecture, keep, options)
-    from bayesnas_graph.cli.display.train_view import TrainView  # loads torch
+    with loading():
+        from bayesnas_graph.cli.display.train_view import TrainView
 
     with exit_when_interrupted():
         api.train(

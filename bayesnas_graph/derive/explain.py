@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from bayesnas_graph.bayes import Decision, Verdict, Why
@@ -45,13 +45,24 @@ def explained(graph: Graph, decision: Decision) -> list[ExplainedLine]:
     return explained_lines
 
 
-def as_text(graph: Graph, lines: list[ExplainedLine], measure: str = "gamma") -> Iterator[str]:
-    """Yield the lines as text: kept switches with their measure, dropped ones by reason."""
-    names = {group: gate.text for group, gate in graph.switches.items()}
+def as_text(
+    graph: Graph,
+    lines: list[ExplainedLine],
+    measure: str = "gamma",
+    *,
+    most: int | None = None,
+    name: Callable[[str], str] = str,
+) -> Iterator[str]:
+    """Yield the lines as text: kept switches with their measure, dropped ones by reason, `most` of each with names.
+
+    `name` may change how a switch is named.
+    """
+    names = {group: name(gate.text) for group, gate in graph.switches.items()}
     for line in lines:
         yield f"{line.file}:{line.number}  {line.text}" if line.number else "switches without a line"
         for verdict in line.kept:
             note = "" if verdict.why in (Why.KEPT, Why.GIVEN) else f", {verdict.why}"
             yield f"  + {names[verdict.name]}  {measure} {verdict.gamma:.3g}{note}"
         for why, verdicts in line.dropped:
-            yield f"  - {len(verdicts)} {why}: {', '.join(names[verdict.name] for verdict in verdicts)}"
+            more = f" and {len(verdicts) - most:,} more" if most is not None and len(verdicts) > most else ""
+            yield f"  - {len(verdicts)} {why}: {', '.join(names[verdict.name] for verdict in verdicts[:most])}{more}"

@@ -36,6 +36,7 @@ class Settings:
     source: Source
     values: Mapping[str, Any]
     origin: Literal["file", "command line", "Python"] = field(default="file", kw_only=True)
+    flag: str = field(default="", kw_only=True)  # on the command line: the option
 
     @property
     def on_command_line(self) -> bool:
@@ -66,7 +67,7 @@ def read_settings(path: Path) -> Settings:
         raise NasError([_not_toml(source, "a number is too long, or tables are nested too deeply")]) from None
 
 
-def assigned(text: str) -> Settings:
+def assigned(text: str, flag: str = "-s") -> Settings:
     """Parse `key=value` from the command line. A value that is not TOML is text: `data=digits` needs no quotes."""
     source = Source(COMMAND_LINE, text)
     key, equals, value = (part.strip() for part in text.partition("="))
@@ -83,12 +84,12 @@ def assigned(text: str) -> Settings:
         parsed = value
     table, _, name = key.rpartition(".")
     values = {table: {name: parsed}} if table else {name: parsed}
-    return Settings(source, values, origin="command line")
+    return Settings(source, values, origin="command line", flag=flag)
 
 
 def option(flag: str, key: str, value: object) -> Settings:
     """Return a command-line option as a setting."""
-    return Settings(Source(COMMAND_LINE, f"{flag} {value}"), {key: value}, origin="command line")
+    return Settings(Source(COMMAND_LINE, f"{flag} {value}"), {key: value}, origin="command line", flag=flag)
 
 
 def from_values(values: Mapping[str, Any]) -> Settings:

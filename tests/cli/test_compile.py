@@ -22,7 +22,7 @@ def test_compile(run: Run, here: Path) -> None:
     result = run("compile", "quickstart", "-o", "out")
     assert (result.code, result.err) == (0, "")
     assert sorted(path.name for path in (here / "out").iterdir()) == ["digits.py", "digits.svg", "graph.json"]
-    assert "wrote out/digits.py" in result.out
+    assert "wrote graph.json, digits.py and digits.svg to out\n" in result.out
     source = (here / "out" / "digits.py").read_text()
     scope: dict[str, object] = {"__name__": "digits"}
     exec(source, scope)

@@ -107,7 +107,8 @@ def test_what_is_printed(run: Run, folder: Path) -> None:
         "train: the whole network",
         "epochs         1 of 9 steps",
     ]
-    for line in ("prune: under the penalty", "train: the smaller network", "wrote runs/small-compress-1/network.nas"):
+    written = "wrote network.nas, model.py, weights.safetensors, layers.json and result.json to runs/small-compress-1"
+    for line in ("prune: under the penalty", "train: the smaller network", written):
         assert line in lines
     table = {line.split()[0]: line.split()[1:] for line in lines if line}
     assert table["before"] == ["after"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -16,6 +17,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from bayesnas_graph.cli import derive
 from bayesnas_graph.cli.main import main
 from bayesnas_graph.codegen.emit.text import LINE
 from bayesnas_graph.runs.device import Device, find_device
@@ -100,6 +102,33 @@ def test_what_is_written(run: Run, folder: Path) -> None:
     about = json.loads((folder / "run" / "derived" / "derived.json").read_text())
     assert about["rule"] == "every switch with a positive entropy"
     assert f"{about['weights']:,} parameters" in result.out
+
+
+def test_many_candidates_are_counted(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    listed = run("derive", "run").out
+    monkeypatch.setattr(derive, "MOST_KEPT", 0)
+    counted = run("derive", "run").out
+    assert "  + " in listed
+    assert "  + " not in counted
+    heading, *table = counted.splitlines()[
+        : counted.splitlines().index("`--all` lists every switch; `decision.json` has them too")
+    ]
+    assert heading == "kept candidates, by cell and operation"
+    entries = [tuple(map(int, entry.split("/"))) for line in table for entry in re.findall(r"\d+/\d+", line)]
+    decided = json.loads(Path("run/derived/decision.json").read_text())["verdicts"]
+    kept, all_ = map(sum, zip(*entries, strict=True))
+    assert kept == listed.count("  + ")
+    dropped = sum(int(number) for number in re.findall(r"^  - (\d+)", listed, re.MULTILINE))
+    assert all_ == kept + dropped < len(decided), "zero switches are counted with their candidates"
+    if dropped:
+        assert table[-1].startswith("dropped: ")
+    assert run("derive", "run", "--all").out == listed
+    for line in (
+        "switches stay: ",
+        " parameters, ",
+        "wrote network.nas, decision.json and derived.json to run/derived\n",
+    ):
+        assert line in counted
 
 
 @pytest.mark.parametrize("verb", [["check"], ["stats"], ["fmt", "--check"], ["draw", "-o", "picture.svg"]])

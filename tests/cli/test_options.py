@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from bayesnas_graph.cli.main import VERBS
 from bayesnas_graph.cli.options import help_text
+from bayesnas_graph.cli.settings_list import _group
 from bayesnas_graph.runs.config.compress import CompressConfig
 from bayesnas_graph.runs.config.groups import Flag, Group
 from bayesnas_graph.runs.config.search import SearchConfig
@@ -100,6 +103,57 @@ def test_help_fits_a_terminal(verb: str, run: Run, monkeypatch: pytest.MonkeyPat
     assert "…" not in shown
 
 
+@pytest.mark.pinned
+def test_the_main_page(run: Run, monkeypatch: pytest.MonkeyPatch, update_golden: bool) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    shown = "".join(f"{line.rstrip()}\n" for line in run("--help").out.strip().splitlines())
+    path = ROOT / "tests" / "golden" / "help" / "bayesnas-graph.txt"
+    if update_golden:
+        path.write_text(shown)
+    assert shown == path.read_text()
+    assert max(map(len, shown.splitlines())) <= 80
+    assert len(VERBS) == 4
+
+
 def test_every_verb_is_listed_once() -> None:
     listed = [verb for verbs in VERBS.values() for verb in verbs]
     assert len(listed) == len(set(listed))
+
+
+def test_settings_are_grouped_and_show_where_they_were_set(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own.toml").write_text("rate = 0.5\nmomentum = 0.9\n")
+    words = ("--config", "own.toml", "--lambda", "0.1", "-s", "steps=7", "-p", "width=4")
+    shown = run("search", "quickstart", *words, "--settings").out
+    lines = shown.splitlines()
+    assert lines[:3] == ["settings from quickstart.toml", "", "Network and data"]
+
+    def after(start: str) -> tuple[str, str]:
+        number = next(i for i, line in enumerate(lines) if line.startswith(start))
+        return re.sub(" {2,}", "  ", lines[number]), lines[number + 1].strip()
+
+    assert after("rate ") == ("rate  0.5  * Learning rate of the weights.", "default 0.05; set by own.toml")
+    assert after("momentum ") == ("momentum  0.9  Momentum of SGD.", "set by own.toml"), "set to the default"
+    assert after("lambda ")[1] == "default 0.05; set by --lambda"
+    assert after("batch ")[1] == "default 64; set by quickstart.toml"
+    assert after("steps ")[1] == "set by -s", "no default"
+    assert after("parameters.width ")[0] == "parameters.width  4  * Values of the network's parameters."
+    assert after("parameters.width ")[1] == "set by -p"
+    assert lines[-1] == "* differs from the default"
+    assert "differs" not in run("train", "--settings").out
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_setting_is_in_a_group_with_a_title(kind: type[Group]) -> None:
+    titles = [_group(kind, name) for name in kind.model_fields]
+    assert all(titles)
+    assert len(set(titles)) == sum(a != b for a, b in pairwise(["", *titles])), "groups are not mixed"
+
+
+@pytest.mark.parametrize("verb", ["search", "train", "compress"])
+def test_settings_fit_a_terminal(verb: str, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in (("FORCE_COLOR", "1"), ("NO_COLOR", "1"), ("COLUMNS", "80")):
+        monkeypatch.setenv(name, value)
+    assert max(map(len, run(verb, "lenet300", "--settings").out.splitlines())) <= 80

@@ -98,9 +98,44 @@ def test_a_search_says_something_before_torch_is_loaded(
         assert (result.returncode, result.stdout, result.stderr) == (99, f"{first}\n", "")
         return
     outer, inner = pty.openpty()
-    assert subprocess.run(command, cwd=tmp_path, stdout=inner, stderr=inner).returncode == 99
+    environment = {**os.environ, "TERM": "xterm"}
+    assert subprocess.run(command, cwd=tmp_path, stdout=inner, stderr=inner, env=environment).returncode == 99
     os.close(inner)
-    assert os.read(outer, 65536).decode().splitlines() == first.split("\n")
+    shown = os.read(outer, 65536).decode()
+    lines = first.split("\n")
+    assert shown.splitlines()[: len(lines)] == lines
+    assert "loading torch ..." in shown
+    os.close(outer)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["train", "lenet5", "--data", "digits"],
+        ["compress", "lenet5", "--data", "digits"],
+        ["eval", "lenet5"],
+        ["derive", "nasbench201", "--keep", "x"],
+        ["export", "lenet5"],
+        ["data", "list"],
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_a_terminal_is_told_that_torch_is_loaded(arguments: list[str], tmp_path: Path) -> None:
+    """The import of torch fails here, so the line was printed before it, and removed after it."""
+    script = (
+        "import sys\n"
+        "class NoTorch:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'torch': raise SystemExit(99)\n"
+        "sys.meta_path.insert(0, NoTorch())\n"
+        "from bayesnas_graph.cli.main import app\n"
+        f"app({arguments})\n"
+    )
+    outer, inner = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm", "NO_COLOR": "1"}
+    ended = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, stdout=inner, stderr=inner, env=environment)
+    os.close(inner)
+    assert (ended.returncode, os.read(outer, 65536)) == (99, b"loading torch ...\r\033[K")
     os.close(outer)
 
 
@@ -109,7 +144,7 @@ def test_color_on_a_terminal_and_plain_in_a_pipe(tmp_path: Path) -> None:
     piped = subprocess.run([*PROGRAM, "check", "bad.nas"], cwd=tmp_path, capture_output=True, text=True)
     assert "\033[" not in piped.stderr
     outer, inner = pty.openpty()
-    environment = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "FORCE_COLOR")}
+    environment = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "FORCE_COLOR")} | {"TERM": "xterm"}
     subprocess.run([*PROGRAM, "check", "bad.nas"], cwd=tmp_path, stderr=inner, stdout=inner, env=environment)
     os.close(inner)
     assert b"\033[1;31merror[NAS101]" in os.read(outer, 65536)

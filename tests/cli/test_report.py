@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 import webbrowser
@@ -73,8 +74,10 @@ def test_several_runs_are_compared(reported: Reported, run: Path, tmp_path: Path
 
 
 def test_figures_are_files_as_well(reported: Reported, run: Path, tmp_path: Path) -> None:
-    printed = reported("run", "--figures", "figures").splitlines()
-    names = {Path(line.removeprefix("wrote ")).name for line in printed[1:]}
+    page, printed = reported("run", "--figures", "figures").splitlines()
+    assert page == f"wrote {Path('run/report.html')}"
+    names = set(re.findall(r"[\w-]+\.(?:svg|pdf)", printed))
+    assert printed.endswith(" to figures")
     assert {"cell-block.svg", "cell-block.pdf", "curves-progress.svg", "curves-progress.pdf"} <= names
     files = {path.name: path.read_bytes() for path in (tmp_path / "figures").iterdir()}
     assert files.keys() == names

@@ -21,6 +21,7 @@ from bayesnas_graph.cli.display.search_lines import SearchLines, head, selection
 from bayesnas_graph.cli.display.search_state import closed_text
 from bayesnas_graph.cli.display.search_summary import architecture_lines, too_large
 from bayesnas_graph.diagnostics import Diagnostic
+from bayesnas_graph.diagnostics.wrapping import whole
 from bayesnas_graph.runs.config.search import SearchConfig
 from bayesnas_graph.runs.reading.outline import OutlineSwitch, switches_of, unmet
 from bayesnas_graph.search.finalists import Finalist
@@ -163,7 +164,9 @@ def test_the_end_is_known_once_the_architecture_is_found(capsys: pytest.CaptureF
 def test_what_was_closed() -> None:
     before = standing()
     assert closed_text(before, before) == "closed none"
-    assert closed_text(before, updated(before, closed=2)) == "closed 2: cell_0 h[0]: conv, cell_0 h[0]: pool"
+    assert closed_text(before, updated(before, closed=2)) == (
+        f"closed 2: {whole('cell_0 h[0]: conv')}, {whole('cell_0 h[0]: pool')}"
+    )
 
 
 # ------------------------------------------------------------------------------------- the end
@@ -239,8 +242,9 @@ def test_a_search_in_lines(run: Run, here: Path) -> None:
     assert "h <- x    " in result.out
     assert "view it with\n  bayesnas-graph report first\n" in result.out
     assert result.out.endswith("derive a network with\n  bayesnas-graph derive first\n")
-    for name in re.findall(r"^wrote (.*)$", result.out, re.MULTILINE):
-        assert Path(name).is_file()
+    written = re.search(r"^wrote (.*) and (\S+) to first$", result.out, re.MULTILINE)
+    assert written is not None
+    assert all((here / "first" / name).is_file() for name in (*written[1].split(", "), written[2]))
     again = run("search", "tiny.nas", "--config", "short.toml", "--allow-python", "-o", "second").out
 
     def steady(text: str) -> str:
@@ -270,7 +274,7 @@ def test_a_search_on_a_terminal_that_goes_away(run: Run, here: Path, monkeypatch
     seen: list[bytes] = []
 
     def look() -> None:
-        while b"\x1b[?1049h" not in b"".join(seen):  # its own screen
+        while b"\x1b[?25l" not in b"".join(seen):  # the live part hides the cursor
             seen.append(os.read(outer, 65536))
         os.close(outer)
 

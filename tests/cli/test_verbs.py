@@ -293,7 +293,7 @@ def test_new_from_a_shipped_space(run: Run, here: Path) -> None:
 def test_new_copies_recipes(run: Run, here: Path) -> None:
     result = run("new", "cells", "--from", "darts")
     assert result.out == (
-        "wrote cells.paper.toml\nwrote cells.quick.toml\nwrote cells.nas; next: bayesnas-graph check cells.nas\n"
+        "wrote cells.paper.toml and cells.quick.toml\nwrote cells.nas; next: bayesnas-graph check cells.nas\n"
     )
     assert "settings from cells.paper.toml\n" in run("search", "cells.nas", "--recipe", "paper", "--settings").out
     (here / "other.quick.toml").write_text("# mine\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -9,12 +10,16 @@ from typing import ClassVar
 from bayesnas_graph.cli.console import labelled, note, say
 from bayesnas_graph.cli.display.run_view import show_written
 from bayesnas_graph.cli.display.train_view import TrainView
+from bayesnas_graph.cli.terminal import bold, dim, text_width
+from bayesnas_graph.diagnostics.wrapping import columns
 from bayesnas_graph.runs.manifest import Kind
 from bayesnas_graph.runs.reading.compression import LAYER_HEAD, latency_cells, layer_cells
 from bayesnas_graph.train.compress.events import CompressWatcher, LoopRow, Stage
 from bayesnas_graph.train.compress.run import CompressOutcome, CompressTask, NetworkSummary
 from bayesnas_graph.train.problem import TrainingProblem
 from bayesnas_graph.train.progress import TrainProgress
+
+LESS_NEEDED = ("kind", "operations", "groups left", "inputs", "outputs")  # columns of layers, the first to go first
 
 _TITLES = {
     "dense": "train: the whole network",
@@ -38,7 +43,7 @@ class CompressView(TrainView, CompressWatcher):
         self.stage = stage.name
         if not self.shown:
             self.say("")
-            self.say(_TITLES[stage.name])
+            self.say(bold(_TITLES[stage.name]))
 
     def header(self, problem: TrainingProblem, progress: TrainProgress) -> list[str]:
         rows = [("epochs", f"{problem.config.epochs:,} of {problem.steps_per_epoch:,} steps")]
@@ -73,7 +78,7 @@ def summary(outcome: CompressOutcome) -> Iterator[str]:
         [["", *networks], *([label, *(column.get(label, "") for column in columns)] for label in columns[0])]
     )
     yield ""
-    yield from _aligned([LAYER_HEAD, *map(layer_cells, outcome.layers)])
+    yield from _fitted([LAYER_HEAD, *map(layer_cells, outcome.layers)], text_width(sys.stdout))
 
 
 def _column(network: NetworkSummary) -> dict[str, str]:
@@ -87,8 +92,26 @@ def _column(network: NetworkSummary) -> dict[str, str]:
     }
 
 
+def _fitted(rows: Sequence[Sequence[str]], width: int | None) -> Iterator[str]:
+    """Yield rows in columns, without some of them where the terminal is too narrow for all."""
+    left_out: list[str] = []
+    lines = list(_aligned(rows))
+    for column in LESS_NEEDED:
+        if width is not None and max(map(columns, lines)) > width:
+            left_out.append(column)
+            lines = list(_aligned([_without(row, rows[0], left_out) for row in rows]))
+    yield from lines
+    if left_out:
+        yield dim(f"not shown: {', '.join(left_out)}; `layers.json` has them")
+
+
+def _without(row: Sequence[str], head: Sequence[str], left_out: Sequence[str]) -> list[str]:
+    return [cell for cell, name in zip(row, head, strict=True) if name not in left_out]
+
+
 def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
     """Yield rows in columns, two spaces apart."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+    for number, row in enumerate(rows):
+        line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        yield line if number else bold(line)

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from bayesnas_graph.cli.console import labelled, resume_command, say, show_diagnostics
+from bayesnas_graph.cli.console import hint, labelled, resume_command, say, show_diagnostics, written
+from bayesnas_graph.cli.terminal import dim
 from bayesnas_graph.diagnostics import Diagnostic
 from bayesnas_graph.runs.consent import names_code
 from bayesnas_graph.runs.device import Device
@@ -29,13 +30,13 @@ class RunView(Watcher):
         show_diagnostics(diagnostics)
 
     def opened(self, task: Task[Any, Any], _device: Device) -> None:
-        say(labelled("run", str(task.folder.path)))
+        say(labelled("run", dim(str(task.folder.path))))
         for text in task.notes:
             say(labelled("memory", text))
 
     def interrupted(self, task: Task[Any, Any], step: int) -> None:
-        say(f"stopped after step {step}; resume with")
-        say(f"  {resume_command(self.verb, task.folder.path, allow_python=needs_python(task))}")
+        command = resume_command(self.verb, task.folder.path, allow_python=needs_python(task))
+        hint(f"stopped after step {step}; resume", command)
 
 
 def needs_python(task: Task[Any, Any]) -> bool:
@@ -45,10 +46,9 @@ def needs_python(task: Task[Any, Any]) -> bool:
 
 def show_written(task: Task[Any, Any], *paths: Path, next_steps: dict[str, str]) -> None:
     """Show which files were written, and verbs to continue with."""
-    for path in paths:
-        say(f"wrote {path}")
+    for line in written(paths):
+        say(line, 2)
     for purpose, verb in next_steps.items():
         reads_data = verb == "eval"
         allowed = " --allow-python" if (needs_python(task) if reads_data else task.subject.python_ops) else ""
-        say(f"{purpose} with")
-        say(f"  bayesnas-graph {verb} {shlex.quote(str(task.folder.path))}{allowed}")
+        hint(purpose, f"bayesnas-graph {verb} {shlex.quote(str(task.folder.path))}{allowed}")

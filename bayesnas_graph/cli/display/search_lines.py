@@ -12,7 +12,9 @@ from bayesnas_graph.cli.display.search_state import (
     pressure_text,
     shrink_text,
 )
+from bayesnas_graph.cli.terminal import bold
 from bayesnas_graph.diagnostics.words import counted
+from bayesnas_graph.diagnostics.wrapping import whole
 
 if TYPE_CHECKING:
     from bayesnas_graph.diagnostics import Diagnostic
@@ -64,7 +66,8 @@ class SearchLines:
         say(
             f"step {row.step:>{len(steps)}}/{steps}  {state.phase:<{longest}}  "
             f"loss {row.loss:<7.4g}  accuracy {row.accuracy:.3f}  penalty {row.penalty:<7.4g}  rate {row.rate:<8.3g}  "
-            f"{short_time(row.seconds):>7}  left {duration(state.left)}"
+            f"{short_time(row.seconds):>7}  {whole(f'left {duration(state.left)}')}",
+            2,
         )
 
     def updated(self, before: SearchState, state: SearchState) -> None:
@@ -75,14 +78,15 @@ class SearchLines:
             f"held-out {state.held_out:.3f}  switches {len(state.alive):>{len(switches)},}/{switches}  "
             f"parameters {state.parameters:>{len(parameters)},}  multiply-adds {state.flops:>{len(flops)},}  "
             f"{pressure_text(state)}"
-            f"{closed_text(before, state)}  {state.update_seconds:.1f} s"
+            f"{closed_text(before, state)}  {state.update_seconds:.1f} s",
+            2,
         )
 
     def concluded(self, state: SearchState, why: str) -> None:
         say(note(conclusion(state, why)))
 
     def compared(self, state: SearchState, finalist: Finalist, number: int) -> None:
-        say(compared_text(state, finalist, number))
+        say(compared_text(state, finalist, number), 2)
 
     def happened(self, _state: SearchState, text: str) -> None:
         say(text)
@@ -94,6 +98,17 @@ class SearchLines:
         pass
 
 
+def update_text(before: SearchState, state: SearchState) -> str:
+    """Return an update as a line for a display that shows everything else elsewhere."""
+    outline = state.outline
+    switches, parameters = f"{len(outline.switches):,}", f"{outline.parameters:,}"
+    return (
+        f"update {state.iteration:>{len(str(outline.iterations))}}/{outline.iterations}  "
+        f"held-out {state.held_out:.3f}  switches {len(state.alive):>{len(switches)},}/{switches}  "
+        f"parameters {state.parameters:>{len(parameters)},}  {closed_text(before, state)}"
+    )
+
+
 def head(state: SearchState) -> list[str]:
     """Return the header: the space, the data, and the length of the search."""
     outline = state.outline
@@ -103,7 +118,7 @@ def head(state: SearchState) -> list[str]:
     if outline.compared:
         finish += f", {outline.compared:,} architectures of {outline.finalist_steps:,} to compare"
     rows = [
-        ("search", outline.subject),
+        ("search", bold(outline.subject)),
         ("steps", f"{outline.total_steps:,}: {warmup}{outline.iterations:,} iterations of {outline.steps:,}{finish}"),
         ("switches", f"{len(outline.switches):,}, zero switches included"),
         ("parameters", f"{outline.parameters:,} with all candidates"),

@@ -1,11 +1,10 @@
-"""The live display of a search: one screen, always up to date."""
+"""The live display of a search: the present below, and above it a line for everything that has happened."""
 
 from __future__ import annotations
 
 import sys
 import time
 from dataclasses import dataclass, field
-from textwrap import wrap
 from typing import TYPE_CHECKING, TextIO
 
 from rich.console import Console, ConsoleOptions, Group, RenderResult
@@ -13,31 +12,28 @@ from rich.live import Live
 from rich.text import Text
 
 from bayesnas_graph.cli.console import duration, note, say, short_time, show_diagnostics
-from bayesnas_graph.cli.display.search_lines import compared_text, conclusion
-from bayesnas_graph.cli.display.search_state import SearchState, able_text, closed_text, shrink_text
+from bayesnas_graph.cli.display.search_lines import compared_text, conclusion, head, update_text
+from bayesnas_graph.cli.display.search_state import SearchState, able_text, shrink_text
 from bayesnas_graph.cli.display.switch_table import SwitchTable
 from bayesnas_graph.cli.rich_output import live_console
+from bayesnas_graph.diagnostics.wrapping import wrapped
 
 if TYPE_CHECKING:
     from bayesnas_graph.diagnostics import Diagnostic
     from bayesnas_graph.search.finalists import Finalist
 
 REFRESHES = 1  # per second; drawing takes a few milliseconds of the search
-FEWEST_MESSAGES = 2  # lines reserved for messages, for any size of table
-SHOWN_MESSAGES = 30  # maximum, for any size of terminal
+TRAIL = 4  # lines above the live part that stay in view, for any size of table
 EDGE = 1  # spaces on either side
 NARROW = 64  # width below which numbers are in one column
 
 
 @dataclass
 class SearchScreen:
-    """Fills the terminal while a search runs, and then restores it."""
+    """Lines that stay, and below them the present, which is drawn again and again and removed at the end."""
 
-    folder: str
     stream: TextIO = field(default_factory=lambda: sys.stdout)
     state: SearchState | None = None
-    messages: tuple[str, ...] = ()  # replaced, never changed: it is drawn in another thread
-    notes: tuple[str, ...] = ()  # printed when the screen is closed
     _live: Live | None = None
     _began: float = 0.0
     _table: tuple[object, list[str]] = (None, [])
@@ -45,18 +41,17 @@ class SearchScreen:
     def closed(self) -> None:
         if self._live is not None:
             self._live.stop()
-        for text in self.notes:
-            say(note(text))
 
     def started(self, state: SearchState, warning: Diagnostic | None) -> None:
-        if warning is not None:  # also on the restored screen
+        for line in head(state):
+            say(line)
+        if warning is not None:
             show_diagnostics([warning])
-            self._add(f"{warning.message}; {warning.help}")
         self.state, self._began = state, time.monotonic()
         self._live = Live(
             get_renderable=lambda: self,
             console=live_console(self.stream),
-            screen=True,
+            transient=True,
             refresh_per_second=REFRESHES,
             redirect_stdout=False,
             redirect_stderr=False,
@@ -68,60 +63,46 @@ class SearchScreen:
 
     def updated(self, before: SearchState, state: SearchState) -> None:
         self.state = state
-        self._add(f"update {state.iteration}: held-out {state.held_out:.3f}, {closed_text(before, state)}")
+        self._say(update_text(before, state))
 
     def concluded(self, state: SearchState, why: str) -> None:
         self.state = state
-        self._add(conclusion(state, why))
+        self._say(note(conclusion(state, why)))
 
     def compared(self, state: SearchState, finalist: Finalist, number: int) -> None:
-        self._add(compared_text(state, finalist, number))
+        self._say(compared_text(state, finalist, number))
 
     def happened(self, state: SearchState, text: str) -> None:
         self.state = state
         self._add(text)
 
     def noted(self, text: str) -> None:
-        self._add(text)
-        self.notes = (*self.notes, text)
+        self._say(note(text))
 
-    def _add(self, text: str) -> None:
-        self.messages = (*self.messages[1 - SHOWN_MESSAGES :], text)
+    def _say(self, text: str) -> None:
+        """Print a line that stays, above the live part."""
+        assert self._live is not None, "a search starts first"
+        console = self._live.console
+        lines = wrapped(text, console.width, 0, 2)
+        console.print(Text.from_ansi("\n".join(lines)), soft_wrap=True)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Draw the screen, for a terminal of any size."""
+        """Draw the live part, for a terminal of any size."""
         state, size = self.state, options.size
         if state is None:
             return
         edge = min(EDGE, (size.width - 1) // 2)
         width = size.width - 2 * edge
         elapsed = time.monotonic() - self._began
-        top = [
-            *heading(state, self.folder, width),
-            Text(),
-            *progress(state, elapsed, width),
-            Text(),
-            *figures(state, width),
-            Text(),
-        ]
-        room = size.height - len(top)
-        table = self._switches(state, width, room - 1 - FEWEST_MESSAGES)
+        lines = [Text(), *progress(state, elapsed, width), Text(), *figures(state, width)]
+        most = max(1, size.height - TRAIL)
+        table = self._switches(state, width, most - len(lines) - 1)
         if table:
-            top += [*table, Text()]
-        height_left = size.height - len(top)
-        messages = [Text(line, style="dim") for line in self._wrapped(width)[-height_left:]] if height_left > 0 else []
-        lines = [*top, *messages][: size.height]
+            lines += [Text(), *table]
+        lines = lines[:most]
         for line in lines:
             line.truncate(width, overflow="ellipsis")
         yield Group(*(Text(" " * edge).append_text(line) for line in lines))
-
-    def _wrapped(self, width: int) -> list[str]:
-        """Return the last messages, wrapped."""
-        return [
-            line
-            for text in self.messages
-            for line in wrap(text, max(width, 20), initial_indent="· ", subsequent_indent="  ")
-        ]
 
     def _switches(self, state: SearchState, width: int, height: int) -> list[Text]:
         """Return the table of open switches, rebuilt when it has changed."""
@@ -129,15 +110,6 @@ class SearchScreen:
         if self._table[0] != made_for:
             self._table = made_for, SwitchTable.of(state.outline.switches, state.alive).lines(width, max(0, height))
         return [Text(line, style="" if number else "dim") for number, line in enumerate(self._table[1])]
-
-
-def heading(state: SearchState, folder: str, width: int) -> list[Text]:
-    """Return the space and the run folder, in one line if there is room."""
-    outline = state.outline
-    rest = f"  network {outline.network} on {outline.data}, {outline.device}, seed {outline.seed}"
-    subject, place = Text.assemble((outline.space, "bold"), rest), Text(folder, style="dim")
-    between = width - subject.cell_len - place.cell_len
-    return [Text.assemble(subject, " " * between, place)] if between >= 2 else [subject, place]
 
 
 def progress(state: SearchState, elapsed: float, width: int) -> list[Text]:

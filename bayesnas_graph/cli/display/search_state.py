@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from bayesnas_graph.diagnostics.wrapping import whole
 from bayesnas_graph.runs.reading.outline import Outline
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ class SearchState:
 
 def closed_text(before: SearchState, after: SearchState, most: int = 3) -> str:
     """Return how many switches an update closed, with some names."""
-    closed = [switch.text for switch in before.outline.switches if switch.name in before.alive - after.alive]
+    closed = [whole(switch.text) for switch in before.outline.switches if switch.name in before.alive - after.alive]
     more = f" and {len(closed) - most:,} more" if len(closed) > most else ""
     return f"closed {len(closed):,}: {', '.join(closed[:most])}{more}" if closed else "closed none"
 

@@ -6,7 +6,8 @@ from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from bayesnas_graph.cli.console import labelled
+from bayesnas_graph.cli.console import labelled, target
+from bayesnas_graph.cli.terminal import bold, dim
 from bayesnas_graph.diagnostics import Diagnostic
 from bayesnas_graph.diagnostics.words import at_least
 from bayesnas_graph.runs.reading.outline import Outline, OutlineSwitch
@@ -23,16 +24,16 @@ MOST_CHOICES = 60  # listed; a space may have thousands
 def outcome_lines(outline: Outline, outcome: SearchOutcome, missed: Container[str]) -> Iterator[str]:
     """Yield why the search ended, the architecture choice by choice, and its size beside that of all candidates."""
     kept = {verdict.name for verdict in outcome.decision.verdicts if verdict.keep}
-    yield from ("", outcome.why, "")
+    yield from ("", bold(outcome.why), "")
     yield from architecture_lines(outline.switches, kept)
     yield ""
     rows = [
         ("closed", reasons_text(outcome.decision)),
         ("parameters", f"{outcome.cost.parameters:,} of {outline.parameters:,}"),
         ("multiply-adds", f"{outcome.cost.flops_text} of {outline.flops_text}"),
-        ("accuracy", f"{outcome.accuracy:.4f} on the test set, with the weights of the search"),
+        ("accuracy", f"{bold(f'{outcome.accuracy:.4f}')} on the test set, with the weights of the search"),
         *(() if outcome.comparison is None else (("compared", outcome.comparison.text()),)),
-        *(("target", f"{text}: {'not met' if text in missed else 'met'}") for text in outline.wanted),
+        *(("target", target(text, met=text not in missed)) for text in outline.wanted),
     ]
     yield from (labelled(label, text) for label, text in rows)
 
@@ -46,14 +47,14 @@ def architecture_lines(switches: Iterable[OutlineSwitch], kept: Container[str]) 
     room, choices_left = MOST_CHOICES, sum(map(len, parts.values()))
     for part, choices in parts.items():
         if room:
-            yield part
+            yield bold(part)
         for choice, members in list(choices.items())[:room]:
             operations = [switch for switch in members if switch.kind == "candidate"] or members
             staying = [switch.operation for switch in operations if switch.name in kept]
-            yield f"  {choice:<{width}}  {', '.join(staying) or 'nothing'}"
+            yield f"  {choice:<{width}}  {', '.join(staying) or dim('nothing')}"
             room, choices_left = room - 1, choices_left - 1
     if choices_left:
-        yield f"  and {choices_left:,} more choices, in decision.json"
+        yield dim(f"  and {choices_left:,} more choices, in decision.json")
 
 
 def reasons_text(decision: Decision) -> str:

@@ -43,7 +43,7 @@ class SearchView(RunView, SearchWatcher):
     def opened(self, task: SearchTask, device: Device) -> None:
         super().opened(task, device)
         self.space = task.subject.name
-        self.display = SearchScreen(str(task.folder.path)) if self.live else SearchLines()
+        self.display = SearchScreen() if self.live else SearchLines()
 
     def started(self, problem: Problem, learner: SearchLearner, progress: SearchProgress) -> None:
         outline = outline_of(self.space, problem, learner.device, progress)

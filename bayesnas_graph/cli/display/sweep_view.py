@@ -12,23 +12,30 @@ from rich.text import Text
 
 from bayesnas_graph.cli.console import say
 from bayesnas_graph.cli.rich_output import live_console
+from bayesnas_graph.cli.terminal import red
+from bayesnas_graph.diagnostics.wrapping import wrapped
 from bayesnas_graph.runs.sweep.folder import SweepFolder, SweepRun, last_line
 from bayesnas_graph.runs.sweep.schedule import SweepWatcher
 
 MOST_RUNS = 12  # listed as in progress
 
 
+def _say(text: str) -> None:
+    say(text, 2)
+
+
 @dataclass(frozen=True)
 class SweepLines(SweepWatcher):
     """A line for each finished run."""
 
-    say: Callable[[str], None] = say
+    say: Callable[[str], None] = _say
 
     def ended(self, run: SweepRun, number: int, total: int) -> None:
         if run.result is not None:
             result = f"{run.result.parameters:,} parameters, accuracy {run.result.accuracy:.4f}"
         else:
-            result = f"{run.state}: {run.error}" if run.error else run.state
+            state = red(run.state) if run.state == "failed" else run.state
+            result = f"{state}: {run.error}" if run.error else state
         self.say(f"{number} of {total} done: {run.point.shown}: {result}")
 
     def resubmitted(self, run: SweepRun, most: int) -> None:
@@ -65,7 +72,7 @@ def sweep_view(folder: SweepFolder, *, live: bool) -> Iterator[SweepWatcher]:
     out = live_console(sys.stdout)
     with Live(console=out, auto_refresh=False, transient=True) as screen:
         yield SweepScreen(
-            lambda text: out.print(text, markup=False, soft_wrap=True),
+            lambda text: out.print(Text.from_ansi("\n".join(wrapped(text, out.width, 0, 2))), soft_wrap=True),
             folder,
             lambda text: screen.update(text, refresh=True),
         )

@@ -8,10 +8,13 @@ from typing import Any, ClassVar, TextIO
 
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as RichProgress
+from rich.text import Text
 
 from bayesnas_graph.cli.console import duration, labelled, note, say
 from bayesnas_graph.cli.display.run_view import RunView, show_written
 from bayesnas_graph.cli.rich_output import live_console
+from bayesnas_graph.cli.terminal import bold
+from bayesnas_graph.diagnostics.wrapping import whole, wrapped
 from bayesnas_graph.passes.analysis import cost
 from bayesnas_graph.runs.device import Device
 from bayesnas_graph.runs.manifest import Kind
@@ -78,7 +81,7 @@ class TrainView(RunView, TrainWatcher):
         folder = task.folder
         say("")
         mean = ", with the running mean of the weights" if task.config.ema else ""
-        say(labelled("accuracy", f"{outcome.score.accuracy:.4f} on the test set{mean}"))
+        say(labelled("accuracy", f"{bold(f'{outcome.score.accuracy:.4f}')} on the test set{mean}"))
         say(labelled("loss", f"{outcome.score.loss:.4f}"))
         written = folder.source, folder.weights, folder.result, folder.metrics
         show_written(task, *written, next_steps={"measure it": "eval"})
@@ -86,9 +89,10 @@ class TrainView(RunView, TrainWatcher):
     def say(self, text: str) -> None:
         """Print a line, above the bar if there is one."""
         if self._bar is None:
-            say(text)
+            say(text, 2)
         else:
-            self._bar.console.print(text, markup=False, soft_wrap=True)
+            lines = wrapped(text, self._bar.console.width, 0, 2)
+            self._bar.console.print(Text.from_ansi("\n".join(lines)), soft_wrap=True)
 
     def _move(self, **fields: Any) -> None:
         if self._bar is not None:
@@ -112,7 +116,7 @@ def header(subject: str, problem: TrainingProblem, progress: TrainProgress) -> l
     """Return the header: the network, the data, and the length of training."""
     config, size = problem.config, cost(problem.graph)
     rows = [
-        ("train", subject),
+        ("train", bold(subject)),
         ("epochs", f"{config.epochs:,} of {problem.steps_per_epoch:,} steps, {problem.total_steps:,} in total"),
         ("parameters", f"{size.parameters:,}"),
         ("multiply-adds", f"{size.flops_text} per sample"),
@@ -131,5 +135,5 @@ def epoch_line(row: EpochRow, epochs: int) -> str:
     return (
         f"epoch {row.epoch:>{len(str(epochs))}}/{epochs}  loss {row.loss:<7.4g}  accuracy {row.accuracy:.4f}  "
         f"test {row.test_accuracy:.4f}  rate {row.rate:<8.3g}  "
-        f"{row.seconds:.1f} s  left {duration((epochs - row.epoch) * row.seconds)}"
+        f"{row.seconds:.1f} s  {whole(f'left {duration((epochs - row.epoch) * row.seconds)}')}"
     )

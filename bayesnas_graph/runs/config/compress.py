@@ -28,6 +28,8 @@ REMOVAL = "What to remove"
 class Stages(Group):
     """Length of each stage."""
 
+    title: ClassVar[str] = "Length of each stage"
+
     epochs: Annotated[int, Flag(RUN)] = Field(20, ge=0, description="epochs of training before anything is removed")
     loops: Annotated[Count, Flag(RUN)] = Field(20, description="maximum number of prior updates, each with removals")
     loop_epochs: Count = Field(1, description="epochs of training under the penalty before each update")
@@ -47,6 +49,8 @@ PATTERNS = {
 
 class Removal(Group):
     """What to remove, and how much."""
+
+    title: ClassVar[str] = "What to remove, and how much"
 
     patterns: dict[str, str] = Field(PATTERNS, description="groups of weights, by kind or name of layer")
     lambda_w: Annotated[Positive | None, Flag(REMOVAL)] = Field(

@@ -45,6 +45,7 @@ class Flag:
 
     panel: str | None = None  # heading in `--help`
     size: bool = False  # accepts `20K` or `1.5M`
+    choices: tuple[str, ...] = ()  # values that a shell completes, if the type does not list them
 
 
 def _a_size(text: str) -> str:
@@ -61,6 +62,7 @@ class Group(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, strict=True)
 
     verb: ClassVar[str] = "search"  # the command that takes these settings
+    title: ClassVar[str] = ""  # heading in `--settings`
 
     @field_validator("*")
     @classmethod
@@ -76,6 +78,8 @@ class Group(BaseModel):
 
 class DataSettings(Group):
     """Network and data."""
+
+    title: ClassVar[str] = "Network and data"
 
     network: Annotated[Name | None, Flag()] = Field(None, description="network to use (default: the first in the file)")
     parameters: dict[str, int | float | bool | str | list[int | float | bool | str]] = Field(
@@ -104,6 +108,8 @@ class DataSettings(Group):
 
 class LengthSettings(Group):
     """Length of a search."""
+
+    title: ClassVar[str] = "Length of a search"
 
     held_out: Part = Field(0.2, gt=0, description="fraction of the training set held out from weight training")
     iterations: Annotated[Count, Flag(RUN)] = Field(10, description="maximum number of prior updates")
@@ -134,6 +140,8 @@ class LengthSettings(Group):
 class WeightSettings(Group):
     """Training of the weights."""
 
+    title: ClassVar[str] = "Training of the weights"
+
     optimiser: Literal["sgd", "adamw"] = Field("sgd", description="optimiser of the weights")
     rate: Positive = Field(0.05, description="learning rate of the weights")
     momentum: Part = Field(0.9, description="momentum of SGD")
@@ -149,11 +157,15 @@ class WeightSettings(Group):
 class PathSettings(Group):
     """Regularisation by dropped paths."""
 
+    title: ClassVar[str] = "Regularisation by dropped paths"
+
     drop_path: Part = Field(0.0, description="probability of dropping a candidate for a sample")
 
 
 class PriorSettings(Group):
     """Gates and their prior."""
+
+    title: ClassVar[str] = "Gates and their prior"
 
     lambda_w: Annotated[Positive, Flag(PRIOR)] = Field(
         0.05, alias="lambda", description="penalty on operations; larger values give smaller networks"
@@ -191,7 +203,9 @@ class PriorSettings(Group):
 class StrategySettings(Group):
     """The search strategy, and settings of strategies without a prior."""
 
-    strategy: Annotated[StrategyName, Flag(PRIOR)] = Field(
+    title: ClassVar[str] = "Search strategy"
+
+    strategy: Annotated[StrategyName, Flag(PRIOR, choices=tuple(STRATEGIES))] = Field(
         "bayes", description=f"search strategy: {', '.join(STRATEGIES)}"
     )
     logit_rate: Positive = Field(0.01, description="learning rate of the logits, for strategies that use them")
@@ -200,6 +214,8 @@ class StrategySettings(Group):
 
 class TargetSettings(Group):
     """A target size in place of a fixed penalty."""
+
+    title: ClassVar[str] = "Target size"
 
     target_params: Annotated[Count | None, Flag(PRIOR, size=True)] = Field(
         None, description="largest number of parameters of the architecture"
@@ -214,6 +230,8 @@ class TargetSettings(Group):
 
 class MachineSettings(Group):
     """Device and reproducibility."""
+
+    title: ClassVar[str] = "Device and reproducibility"
 
     seed: Annotated[int, Flag(RUN)] = Field(0, ge=0, lt=2**31, description="random seed")
     deterministic: Annotated[bool, Flag(DEVICE)] = Field(False, description="refuse nondeterministic operations")
@@ -235,6 +253,8 @@ class MachineSettings(Group):
 class FusionSettings(Group):
     """Compilation of the network."""
 
+    title: ClassVar[str] = "Compilation of the network"
+
     fuse: bool = Field(True, description="compute sibling operations together")
     fusion: Literal["auto", "measured", "table"] = Field(
         "auto",
@@ -244,6 +264,8 @@ class FusionSettings(Group):
 
 class Kept(Group):
     """Logs and checkpoints."""
+
+    title: ClassVar[str] = "Logs and checkpoints"
 
     log_steps: Count = Field(20, description="steps between rows of the log")
     checkpoint_steps: Count = Field(200, description="steps between checkpoints")

@@ -28,6 +28,8 @@ from bayesnas_graph.runs.config.groups import (
 class Aids(Group):
     """Aids to training that are not part of the trained network."""
 
+    title: ClassVar[str] = "Aids to training"
+
     auxiliary: Annotated[NotNegative, Flag(RUN)] = Field(
         0.0, description="weight of an auxiliary head's loss (0: no auxiliary head)"
     )
@@ -37,6 +39,8 @@ class Aids(Group):
 
 class Epochs(Group):
     """Length of training."""
+
+    title: ClassVar[str] = "Length of training"
 
     epochs: Annotated[Count, Flag(RUN)] = Field(600, description="number of epochs")
 

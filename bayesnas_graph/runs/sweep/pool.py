@@ -109,7 +109,7 @@ def started(
             stdin=subprocess.DEVNULL,
             stdout=file,
             stderr=subprocess.STDOUT,
-            env={**os.environ, "NO_COLOR": "1", "PYTHONUNBUFFERED": "1", **environment},
+            env={**os.environ, "NO_COLOR": "1", "COLUMNS": "", "PYTHONUNBUFFERED": "1", **environment},
             start_new_session=True,
             preexec_fn=before,
         )
