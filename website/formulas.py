@@ -1,0 +1,25 @@
+"""Formulas as MathML, so that pages need no script to show them."""
+
+from __future__ import annotations
+
+import html
+import re
+
+from latex2mathml.converter import convert
+
+_FORMULA = re.compile(r'<(span|div) class="arithmatex">\\([(\[])(.*?)\\[)\]]</\1>', re.DOTALL)
+
+
+def typeset(page: str) -> str:
+    r"""Return a page with MathML in place of the formulas that pymdownx.arithmatex has marked.
+
+    >>> typeset(r'<span class="arithmatex">\(a &lt; b\)</span>')
+    '<math xmlns="http://www.w3.org/1998/Math/MathML" display="inline"><mrow><mi>a</mi><mo>&#x0003C;</mo><mi>b</mi></mrow></math>'
+    """
+    return _FORMULA.sub(_mathml, page)
+
+
+def _mathml(found: re.Match[str]) -> str:
+    is_block = found[2] == "["
+    formula: str = convert(html.unescape(found[3]).strip(), display="block" if is_block else "inline")
+    return f'<div class="formula">{formula}</div>' if is_block else formula
