@@ -21,5 +21,7 @@ def typeset(page: str) -> str:
 
 def _mathml(found: re.Match[str]) -> str:
     is_block = found[2] == "["
-    formula: str = convert(html.unescape(found[3]).strip(), display="block" if is_block else "inline")
+    # GitHub wants `aligned` inside a formula, the converter only knows the environment for a whole one.
+    text = html.unescape(found[3]).strip().replace("{aligned}", "{align*}")
+    formula: str = convert(text, display="block" if is_block else "inline")
     return f'<div class="formula">{formula}</div>' if is_block else formula

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Container, Iterable, Iterator
 from pathlib import Path
 
 from bayesnas_graph.cli.stats import scientific
@@ -12,9 +11,10 @@ from bayesnas_graph.diagnostics.resources import shipped_spaces
 from bayesnas_graph.language.elaborate import Checker, Network, Space
 from bayesnas_graph.language.elaborate.values import show
 from bayesnas_graph.passes.analysis import cost, switches
-from bayesnas_graph.report.pictures import diagram_of, lay_out, svg_text
+from bayesnas_graph.report.pictures import Theme, diagram_of, lay_out, svg_text
 from bayesnas_graph.runs.recipes import settings_files
 
+THEMES: tuple[Theme, ...] = ("light", "dark")
 INTRODUCTION = """# Gallery of spaces
 
 Every shipped space with a picture of its first network. `bayesnas-graph draw NAME` draws it as a file, and
@@ -24,24 +24,25 @@ papers. Click a picture to see it alone.
 """
 
 
-def pages() -> dict[str, str]:
-    """Return the page of the gallery."""
-    return {"gallery.md": INTRODUCTION + "\n".join(_entry(file, space) for file, space in _spaces())}
+def shown_spaces(names: Container[str] = ()) -> list[tuple[Path, Space]]:
+    """Return the shipped spaces with these names, or all."""
+    return [(file, _checked(file)) for file in shipped_spaces() if not names or file.stem in names]
 
 
-def pictures() -> dict[str, str]:
+def page(spaces: Iterable[tuple[Path, Space]]) -> str:
+    """Return the text of the page."""
+    return INTRODUCTION + "\n".join(_entry(file, space) for file, space in spaces)
+
+
+def pictures(spaces: Iterable[tuple[Path, Space]]) -> dict[str, str]:
     """Return a light and a dark picture of every space."""
     drawn = {}
-    for file, space in _spaces():
+    for file, space in spaces:
         if space.networks:
-            page = lay_out(diagram_of(space.networks[0]))
-            drawn |= {f"gallery/{file.stem}-{theme}.svg": svg_text(page, theme) for theme in ("light", "dark")}
+            laid_out = lay_out(diagram_of(space.networks[0]))
+            for theme in THEMES:
+                drawn[f"gallery/{file.stem}-{theme}.svg"] = svg_text(laid_out, theme)
     return drawn
-
-
-@cache
-def _spaces() -> tuple[tuple[Path, Space], ...]:
-    return tuple((file, _checked(file)) for file in shipped_spaces())
 
 
 def _checked(file: Path) -> Space:
@@ -59,7 +60,7 @@ def _entry(file: Path, space: Space) -> str:
     for paragraph in rest:
         lines += [_text(paragraph), ""]
     if space.networks:
-        for theme in ("light", "dark"):
+        for theme in THEMES:
             picture = f"gallery/{file.stem}-{theme}.svg"
             lines += [f"[![picture of {file.stem}]({picture}#only-{theme})]({picture}){{.space-picture}}", ""]
         lines += ["| network | from | to | architectures | switches | operations | parameters |", "|" + "---|" * 7]

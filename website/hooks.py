@@ -30,7 +30,8 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     pages = {uri: (ROOT / name).read_text() for name, uri in TOP.items()}
-    pages |= gallery.pages() | reference.pages()
+    spaces = gallery.shown_spaces(config.extra.get("gallery", ()))
+    pages |= {"gallery.md": gallery.page(spaces)} | reference.pages()
     for uri, text in pages.items():
         files.append(File.generated(config, uri, content=text))
     sources = {(file.src_uri, file.content_string) for file in files.documentation_pages()}
@@ -38,7 +39,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for target in sorted(targets):
         if (uri := page_of(target)).startswith("source/"):
             files.append(File.generated(config, uri, content=_shown(target)))
-    for uri, content in (gallery.pictures() | demo.files()).items():
+    for uri, content in (gallery.pictures(spaces) | demo.files()).items():
         files.append(File.generated(config, uri, content=content))
     return files
 
