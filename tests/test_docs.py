@@ -141,7 +141,9 @@ def transcript(command: str, folder: Path, program: Callable[[list[str], Path], 
         return f"$ {command}\n{(folder / words[1]).read_text()}"
     if words[0] == "python":
         script = [sys.executable, *words[1:]]
-        done = subprocess.run(script, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=True)
+        done = subprocess.run(
+            script, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=True
+        )
         return f"$ {command}\n{done.stdout}"
     assert words[0] == "bayesnas-graph", command
     return f"$ {command}\n{program(words, folder)}"
@@ -152,7 +154,9 @@ def shape(text: str) -> str:
     lines = []
     for line in text.splitlines():
         parts = re.split(rf"({_NUMBER}|\s+)", line)
-        masked = (_NUMBER if re.match(_NUMBER, part) else r"\s+" if part.isspace() else re.escape(part) for part in parts)
+        masked = (
+            _NUMBER if re.match(_NUMBER, part) else r"\s+" if part.isspace() else re.escape(part) for part in parts
+        )
         lines.append(r"(?:.*\n)*?" if line == "..." else "".join(masked) + r"\n")
     return "".join(lines)
 

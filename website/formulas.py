@@ -13,8 +13,8 @@ _FORMULA = re.compile(r'<(span|div) class="arithmatex">\\([(\[])(.*?)\\[)\]]</\1
 def typeset(page: str) -> str:
     r"""Return a page with MathML in place of the formulas that pymdownx.arithmatex has marked.
 
-    >>> typeset(r'<span class="arithmatex">\(a &lt; b\)</span>')
-    '<math xmlns="http://www.w3.org/1998/Math/MathML" display="inline"><mrow><mi>a</mi><mo>&#x0003C;</mo><mi>b</mi></mrow></math>'
+    >>> typeset(r'<span class="arithmatex">\(a &lt; b\)</span>').partition("<mrow>")[2]
+    '<mi>a</mi><mo>&#x0003C;</mo><mi>b</mi></mrow></math>'
     """
     return _FORMULA.sub(_mathml, page)
 

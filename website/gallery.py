@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 from bayesnas_graph.cli.stats import scientific
@@ -24,7 +24,7 @@ papers. Click a picture to see it alone.
 """
 
 
-def shown_spaces(names: Container[str] = ()) -> list[tuple[Path, Space]]:
+def shown_spaces(names: Collection[str] = ()) -> list[tuple[Path, Space]]:
     """Return the shipped spaces with these names, or all."""
     return [(file, _checked(file)) for file in shipped_spaces() if not names or file.stem in names]
 

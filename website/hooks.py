@@ -65,6 +65,6 @@ def _shown(target: Path) -> str:
     """Return a page that shows a file, or lists a folder."""
     title = f"# {target.relative_to(ROOT)}\n\n"
     if target.is_dir():
-        return title + "".join(f"- `{inner.name}`\n" for inner in sorted(target.iterdir()) if not inner.name[0] == ".")
+        return title + "".join(f"- `{inner.name}`\n" for inner in sorted(target.iterdir()) if inner.name[0] != ".")
     language = _LANGUAGES.get(target.suffix, "text")
     return f"{title}````{language}\n{target.read_text()}````\n"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
+from inspect import isfunction
+
 from mkdocs.config.defaults import MkDocsConfig
 
 MODULES = {
@@ -18,6 +21,9 @@ MODULES = {
     "bayesnas_graph.runtime": "Modules of exported networks",
 }
 
+# The page has a title of its own.
+_PLAIN = "\n    options:\n      show_root_heading: false\n      show_root_toc_entry: false"
+
 
 def pages() -> dict[str, str]:
     """Return a page for every module, which mkdocstrings fills in."""
@@ -25,7 +31,16 @@ def pages() -> dict[str, str]:
 
 
 def _page(module: str, title: str) -> str:
-    return f"# {title}\n\n`{module}`\n\n::: {module}\n    options:\n      show_root_heading: false\n      show_root_toc_entry: false\n"
+    parts = [f"# {title}", f"`{module}`", f"::: {module}{_PLAIN}"]
+    parts += [f"::: {module}.{name}.{name}" for name in _hidden(module)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _hidden(module: str) -> list[str]:
+    """Return the public functions that have the name of their file: the file hides them from mkdocstrings."""
+    imported = importlib.import_module(module)
+    functions = (getattr(imported, name) for name in getattr(imported, "__all__", ()))
+    return [each.__name__ for each in functions if isfunction(each) and each.__module__ == f"{module}.{each.__name__}"]
 
 
 def add_to_navigation(config: MkDocsConfig) -> None:

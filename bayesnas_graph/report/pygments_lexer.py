@@ -12,6 +12,8 @@ from bayesnas_graph.diagnostics.source import Source
 from bayesnas_graph.language.syntax import reserved_words
 from bayesnas_graph.language.syntax.lexer import tokenize
 
+__all__ = ["NasLexer"]  # where Pygments looks
+
 KINDS: dict[str, _TokenType] = {
     "FILE_DOC": String.Doc,
     "DOC": String.Doc,
