@@ -4,8 +4,8 @@ A ```nas block is a complete, valid and formatted file. A ```nas,error block has
 block after it is the output of `check`. A ```console block has commands and their output, run next to an
 `example.nas` with the previous ```nas block. On the pages of errors, commands run in a scene (`error_scenes.py`), next
 to the files of the page: ```text blocks that start with `// file.nas`. Their other ```text blocks are diagnostics.
-A ```console,shape block is compared with numbers masked, and a line `...` in it stands for any lines: it has results that
-depend on the machine. A ```python block that starts with `# file.py` is written to that file.
+A ```console,shape block has results that depend on the machine: numbers are masked, and a line `...` stands for any
+lines. A ```python block that starts with `# file.py` is written to that file.
 `--update-golden` rewrites the output; read the diff.
 """
 
@@ -150,7 +150,7 @@ def transcript(command: str, folder: Path, program: Callable[[list[str], Path], 
 
 
 def shape(text: str) -> str:
-    """A pattern for output that differs from a text only in numbers, in the spaces around them, and where it has `...`."""
+    """A pattern for output that differs from a text only in numbers, in white space, and where the text has `...`."""
     lines = []
     for line in text.splitlines():
         parts = re.split(rf"({_NUMBER}|\s+)", line)

@@ -21,13 +21,7 @@ class Examples(griffe.Extension):
 def fenced(docstring: str) -> str:
     r"""Return a docstring with a fence around each of its examples, which end at an empty line.
 
-    >>> print(fenced("Adds.\n\n>>> 1 + 1\n2").replace("`", "'"))
-    Adds.
-    <BLANKLINE>
-    '''pycon
-    >>> 1 + 1
-    2
-    '''
-    <BLANKLINE>
+    >>> fenced("Adds.\n\n>>> 1 + 1\n2").splitlines()
+    ['Adds.', '', '```pycon', '>>> 1 + 1', '2', '```']
     """
     return _EXAMPLE.sub(lambda found: f"```pycon\n{found[0].rstrip()}\n```\n", docstring)
