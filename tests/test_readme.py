@@ -41,8 +41,3 @@ def test_the_commands_print_what_is_shown(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_the_front_page_is_short() -> None:
     assert len(PAGE.read_text().splitlines()) <= 120
-
-
-def test_make_is_near_the_top() -> None:
-    readme = PAGE.read_text()
-    assert readme.index("make demo") < readme.index("make test") < 1500

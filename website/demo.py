@@ -37,7 +37,7 @@ def embedded(text: str) -> str:
     if not REPORT.is_file():
         return text
     frame = (
-        "## A report to try\n\nOf a search of a few seconds, so it closes little: "
+        "## A report to try\n\nOf a search of a few seconds, shorter than a useful one: "
         f"[open it on a page of its own]({SHOWN}).\n\n"
         f'<iframe class="report" src="{SHOWN}" title="The report of a short search" loading="lazy"></iframe>\n\n'
     )

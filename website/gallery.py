@@ -47,7 +47,7 @@ def pictures(spaces: Iterable[tuple[Path, Space]]) -> dict[str, str]:
 
 def _checked(file: Path) -> Space:
     report = Report()
-    space = Checker(report).path(file)
+    space = Checker(report).path(file, f"<shipped>/{file.name}")  # as pictures name it
     if space is None or report.has_errors:
         raise NasError(report.diagnostics)
     return space

@@ -50,6 +50,11 @@ def test_every_link_leads_somewhere_and_nothing_is_loaded_from_the_network(site:
     assert list(problems(site)) == []
 
 
+def test_no_page_names_the_machine_that_built_it(site: Path) -> None:
+    written = [file for ending in ("html", "svg", "json", "js") for file in site.rglob(f"*.{ending}")]
+    assert [file for file in written if str(ROOT) in file.read_text()] == []
+
+
 def test_formulas_are_mathml(site: Path) -> None:
     page = (site / "bayes.html").read_text()
     assert page.count("<math ") > 40
