@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 SPACE := quickstart
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-lowest test-newest lint fix fuzz hostile soak bench clean
+.PHONY: help install demo test test-lowest test-newest lint fix docs fuzz hostile soak bench clean
 
 help:            ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*##/ { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -53,6 +53,12 @@ fix: $(READY)    ## fix what the linters can fix
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(BIN)/bayesnas-graph fmt spaces
+
+docs: $(READY)   ## build build/site, the documentation as a site that works offline, and check it
+	@mkdir -p build
+	$(BIN)/python -m website.demo > build/docs-demo.txt
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict
+	$(BIN)/python -m website.check build/site
 
 fuzz: $(READY)   ## check 200,000 random programs: about an hour of processor time
 	$(BIN)/python -m benchmarks.fuzz --jobs 2 --save

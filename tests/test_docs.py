@@ -4,6 +4,8 @@ A ```nas block is a complete, valid and formatted file. A ```nas,error block has
 block after it is the output of `check`. A ```console block has commands and their output, run next to an
 `example.nas` with the previous ```nas block. On the pages of errors, commands run in a scene (`error_scenes.py`), next
 to the files of the page: ```text blocks that start with `// file.nas`. Their other ```text blocks are diagnostics.
+A ```console,shape block has results that depend on the machine: numbers are masked, and a line `...` stands for any
+lines. A ```python block that starts with `# file.py` is written to that file.
 `--update-golden` rewrites the output; read the diff.
 """
 
@@ -39,6 +41,8 @@ WITHOUT_EXAMPLE = {"NAS011", "NAS012", "NAS104", "NAS106", "NAS107", "NAS108", "
 }
 
 _FILE = re.compile(r"// (\w+\.nas)\n")
+_SCRIPT = re.compile(r"# (\w+\.py)\n")
+_NUMBER = r"\d[\d.,:]*(?:e-?\d+)?"
 _BLOCK = re.compile(r"^```(\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -63,7 +67,7 @@ def diagnostics(text: str) -> tuple[list[str], str]:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_examples(page: Path, update_golden: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shown = list(blocks(page))
-    program = own_process if page.name == "README.md" else this_process
+    program = own_process if page.name == "tour.md" else this_process
     if page in ERROR_PAGES:
         program = error_scenes.program
         error_scenes.prepare(page.stem, tmp_path, monkeypatch)
@@ -81,6 +85,11 @@ def test_examples(page: Path, update_golden: bool, tmp_path: Path, monkeypatch: 
             actual[following] = text
         elif block.kind == "console":
             actual[block] = "".join(transcript(command, tmp_path, program) for command in commands(block.text))
+        elif block.kind == "console,shape":
+            printed = "".join(transcript(command, tmp_path, program) for command in commands(block.text))
+            assert re.fullmatch(shape(block.text), printed), printed
+        elif block.kind == "python" and (script := _SCRIPT.match(block.text)):
+            (tmp_path / script[1]).write_text(block.text)
         elif block.kind == "text" and page in ERROR_PAGES and block not in actual:
             if file := _FILE.match(block.text):
                 (tmp_path / file[1]).write_text(block.text)
@@ -130,8 +139,34 @@ def transcript(command: str, folder: Path, program: Callable[[list[str], Path], 
     words = shlex.split(command)
     if words[0] == "cat":
         return f"$ {command}\n{(folder / words[1]).read_text()}"
+    if words[0] == "python":
+        script = [sys.executable, *words[1:]]
+        done = subprocess.run(
+            script, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=True
+        )
+        return f"$ {command}\n{done.stdout}"
     assert words[0] == "bayesnas-graph", command
     return f"$ {command}\n{program(words, folder)}"
+
+
+def shape(text: str) -> str:
+    """A pattern for output that differs from a text only in numbers, in white space, and where the text has `...`."""
+    lines = []
+    for line in text.splitlines():
+        parts = re.split(rf"({_NUMBER}|\s+)", line)
+        masked = (
+            _NUMBER if re.match(_NUMBER, part) else r"\s+" if part.isspace() else re.escape(part) for part in parts
+        )
+        lines.append(r"(?:.*\n)*?" if line == "..." else "".join(masked) + r"\n")
+    return "".join(lines)
+
+
+def test_shapes() -> None:
+    shown = "step  20/260  loss 0.5\n...\nwrote it\n"
+    assert re.fullmatch(shape(shown), "step 140/260  loss 1.25e-05\nmore\nlines\nwrote it\n")
+    assert re.fullmatch(shape(shown), "step 1/2 loss 3\nwrote it\n")
+    for other in ("step 1/2 loss 3\nwrote\n", "step 1/2 loss nan\nwrote it\n", "step 1/2 loss 3\nwrote it\nerror\n"):
+        assert not re.fullmatch(shape(shown), other)
 
 
 def own_process(words: list[str], folder: Path) -> str:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cache
 from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal
-
-from bayesnas_graph.diagnostics.source import Source
-from bayesnas_graph.language.syntax import reserved_words
-from bayesnas_graph.language.syntax.lexer import tokenize
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -58,40 +54,7 @@ def _lexer(language: Literal["nas", "python"]) -> Any:
 
 
 def _nas_lexer() -> type[Any]:
-    """A Pygments lexer that uses the tokens of the grammar."""
-    from pygments.lexer import Lexer
-    from pygments.token import Comment, Error, Keyword, Name, Number, Operator, Punctuation, String, Text, _TokenType
-
-    kinds: dict[str, _TokenType] = {
-        "FILE_DOC": String.Doc,
-        "DOC": String.Doc,
-        "COMMENT": Comment,
-        "OPEN_COMMENT": Comment,
-        "STRING": String,
-        "OPEN_STRING": Error,
-        "STRAY": Error,
-        "NUMBER": Number,
-        "BOOLEAN": Keyword.Constant,
-        "SPACE": Text,
-        "COMPARE": Operator,
-        "SIGN": Operator,
-        "TIMES": Operator,
-    }
-
-    class NasLexer(Lexer):
-        name, aliases, filenames = "NAS", ["nas"], ["*.nas"]
-
-        def get_tokens_unprocessed(self, text: str) -> Iterator[tuple[int, _TokenType, str]]:
-            tokens = list(tokenize(Source("", text)))
-            for i, token in enumerate(tokens):
-                if token in reserved_words() and token.type != "NAME":
-                    kind = kinds.get(token.type, Keyword)
-                elif token.type == "NAME":
-                    is_called = i + 1 < len(tokens) and tokens[i + 1] == "("
-                    kind = Name.Function if is_called else Name
-                else:
-                    kind = kinds.get(token.type, Punctuation)
-                yield token.start_pos or 0, kind, str(token)
+    from bayesnas_graph.report.pygments_lexer import NasLexer
 
     return NasLexer
 

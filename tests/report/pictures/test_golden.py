@@ -34,10 +34,10 @@ def test_golden(case: Path, update_golden: bool) -> None:
     assert case.read_text().startswith("//"), "say why the case exists"
 
 
-def test_the_picture_in_the_readme(update_golden: bool) -> None:
-    """docs/example.svg is a picture of the first space in README.md."""
+def test_the_picture_in_the_tour(update_golden: bool) -> None:
+    """docs/example.svg is a picture of the first space in docs/tour.md."""
     root = Path(__file__).parents[3]
-    text = (root / "README.md").read_text(encoding="utf-8").split("```nas\n")[1].split("```")[0]
+    text = (root / "docs" / "tour.md").read_text(encoding="utf-8").split("```nas\n")[1].split("```")[0]
     space = Checker(Report()).text(Source("example.nas", text))
     actual = svg_text(lay_out(diagram_of(space.networks[0])))
     picture = root / "docs" / "example.svg"

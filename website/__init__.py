@@ -1,0 +1,1 @@
+"""The documentation as a site: what `mkdocs.yml` uses beside MkDocs and its plugins."""
