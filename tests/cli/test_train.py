@@ -12,6 +12,7 @@ import pytest
 
 from bayesnas_graph.cli.display.train_view import TrainView, epoch_line
 from bayesnas_graph.cli.main import main
+from bayesnas_graph.diagnostics.wrapping import whole
 from bayesnas_graph.train.events import EpochRow
 from bayesnas_graph.train.learner import new_learner
 from bayesnas_graph.train.progress import TrainProgress
@@ -189,7 +190,7 @@ def row(epoch: int) -> EpochRow:
 
 def test_a_line() -> None:
     assert epoch_line(row(7), 600) == (
-        "epoch   7/600  loss 1.538    accuracy 0.5078  test 0.6100  rate 0.0125    90.0 s  left 14:49:30"
+        f"epoch   7/600  loss 1.538    accuracy 0.5078  test 0.6100  rate 0.0125    90.0 s  {whole('left 14:49:30')}"
     )
 
 

@@ -67,7 +67,7 @@ class SearchScreen:
 
     def concluded(self, state: SearchState, why: str) -> None:
         self.state = state
-        self._say(note(conclusion(state, why)))
+        self._say(note(conclusion(state, why)), 7)
 
     def compared(self, state: SearchState, finalist: Finalist, number: int) -> None:
         self._say(compared_text(state, finalist, number))
@@ -77,13 +77,13 @@ class SearchScreen:
         self._add(text)
 
     def noted(self, text: str) -> None:
-        self._say(note(text))
+        self._say(note(text), 7)
 
-    def _say(self, text: str) -> None:
+    def _say(self, text: str, hanging: int = 2) -> None:
         """Print a line that stays, above the live part."""
         assert self._live is not None, "a search starts first"
         console = self._live.console
-        lines = wrapped(text, console.width, 0, 2)
+        lines = wrapped(text, console.width, 0, hanging)
         console.print(Text.from_ansi("\n".join(lines)), soft_wrap=True)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
