@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from html import unescape
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pygments.token import Keyword
 
 from bayesnas_graph.language.syntax import reserved_words
 from bayesnas_graph.report.highlight import MAX_COLOURED, Language, highlight_lines
-from tests.conftest import SPACES
+from tests.conftest import ROOT, SPACES
 from tests.programs import programs
 
 TAG = re.compile(r'<span class="[a-z]">|</span>')
@@ -81,3 +84,13 @@ def test_a_comment_over_several_lines_is_closed_on_each() -> None:
 def test_a_text_that_is_very_long_has_no_colours() -> None:
     text = "in x " * (MAX_COLOURED // 5 + 1)
     assert [str(line) for line in highlight_lines(text, "nas")] == [text]
+
+
+def test_other_programs_find_the_lexer() -> None:
+    """By an entry point, which an installed package has."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    (place,) = project["entry-points"]["pygments.lexers"].values()
+    module, _, name = place.partition(":")
+    lexer = getattr(import_module(module), name)
+    assert lexer.aliases == ["nas"]
+    assert (Keyword, "network") in list(lexer().get_tokens("network net"))
