@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from bayesnas_graph import __version__
 from bayesnas_graph.report.charts.theme import config
 from bayesnas_graph.report.charts.vega import vega_runtime
+from bayesnas_graph.report.palette import LIGHT
 from bayesnas_graph.report.pictures import rules
-from bayesnas_graph.report.pictures.style import LIGHT
 from bayesnas_graph.report.section import Section
 from bayesnas_graph.report.templates import json_script, render_template, trusted
 

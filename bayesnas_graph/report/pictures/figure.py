@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from bayesnas_graph.report.palette import DARK, LIGHT
 from bayesnas_graph.report.pictures.convert import POINTS, PRINT, Picture
 from bayesnas_graph.report.pictures.diagram import Box, Diagram, Panel
 from bayesnas_graph.report.pictures.elements import curve, frame, length, quoted, safe, turning
@@ -26,7 +27,7 @@ from bayesnas_graph.report.pictures.sketch import (
     text_height,
     width_of,
 )
-from bayesnas_graph.report.pictures.style import DARK, LIGHT, strand_dash
+from bayesnas_graph.report.pictures.style import strand_dash
 
 EDGE = 1.0  # around everything, for lines at the border
 LEGEND_GAP, LEGEND_LINE, LEGEND_INDENT = 8.0, 10.0, 10.0

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from bayesnas_graph.report.palette import LIGHT
 from bayesnas_graph.report.pictures.diagram import Box, Diagram, Panel
-from bayesnas_graph.report.pictures.style import LIGHT
 
 _BRACKETS = {
     "input": ("([", "])"),

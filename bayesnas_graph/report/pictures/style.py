@@ -9,13 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
+from bayesnas_graph.report.palette import DARK, LIGHT
+
 Theme = Literal["auto", "light", "dark"]
 
-# After M. Okabe and K. Ito, Color Universal Design (2008): distinct for colour-blind readers too. The light theme has
-# darker shades of the colours that are too pale for lines on white; the dark theme has white in place of black.
-LIGHT = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#000000", "#7f5600", "#224f69", "#48440d")
-DARK = ("#56b4e9", "#e69f00", "#009e73", "#cc79a7", "#ffffff", "#d55e00", "#0072b2", "#f0e442")
-CATEGORICAL = {"light": LIGHT, "dark": DARK}
 HIGHLIGHT = "#2f81f7"  # of wires under the pointer, in both themes
 DASHES = ("", "7 3", "2 3", "10 3 2 3")  # distinguish candidates when colours repeat
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bayesnas_graph.report.pictures.style import CATEGORICAL, DARK_INKS, DASHES, LIGHT_INKS, strand_class, strand_dash
+from bayesnas_graph.report.palette import CATEGORICAL
+from bayesnas_graph.report.pictures.style import DARK_INKS, DASHES, LIGHT_INKS, strand_class, strand_dash
 
 VISIBLE = 3.0  # the contrast that WCAG asks of lines
 
