@@ -18,6 +18,7 @@ Part = dict[str, Any]  # of a specification
 HEIGHT = 220
 WIDTH = "(containerSize()[0] || 640)"  # of a chart, as a Vega expression
 NAME_WIDTH = f"min(190, 0.4 * {WIDTH})"  # of names along an axis, as a Vega expression
+DASH_LEGEND = {"title": None, "orient": "top", "symbolType": "stroke", "symbolSize": 300, "symbolStrokeWidth": 1.6}
 SELECTED = "lit"  # parameter: the runs clicked in the legend
 
 
@@ -116,8 +117,7 @@ def one_of(names: Sequence[str], name: str, shown: Sequence[str] = ()) -> Part:
 def dashed(name: str, dashes: Mapping[str, Sequence[int]]) -> Part:
     """The dashes of one series, with a legend of all of them."""
     scale = {"domain": list(dashes), "range": [list(dash) for dash in dashes.values()]}
-    legend = {"title": None, "orient": "top", "symbolType": "stroke", "symbolSize": 300, "symbolStrokeWidth": 1.6}
-    return {"strokeDash": {"datum": name, "type": "nominal", "scale": scale, "legend": legend}}
+    return {"strokeDash": {"datum": name, "type": "nominal", "scale": scale, "legend": DASH_LEGEND}}
 
 
 def legend_clicks(runs: Iterable[str]) -> Part:

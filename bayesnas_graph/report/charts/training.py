@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from bayesnas_graph.report.charts.spec import (
+    DASH_LEGEND,
     Part,
     Value,
     by_run,
@@ -42,7 +43,7 @@ _CAPTION = "Solid: test set, after each epoch. Dashed: training samples, average
 def _curves(rows: Tables, columns: tuple[str, str], y: Part, format: str) -> Part:
     values = [value for run, some in rows.items() for value in _values(run, some, columns)]
     domain: Part = {"domain": [TEST, TRAIN], "range": [[1, 0], [4, 3]]}
-    dash = {"strokeDash": {"field": "on", "type": "nominal", "scale": domain, "legend": None}}
+    dash = {"strokeDash": {"field": "on", "type": "nominal", "scale": domain, "legend": DASH_LEGEND}}
     rest = x_counts("epoch"), {"y": y}, by_run(rows, clickable=True), tips(rows, on="", epoch=",d", value=format)
     lines = layer({"type": "line", "strokeWidth": 1.6}, *rest, dash, **legend_clicks(rows))
     points = layer({"type": "point", "size": 30}, *rest, where=("on", [TEST]))

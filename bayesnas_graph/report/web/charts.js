@@ -22,11 +22,16 @@ page.draw = async (element, spec, name) => {
   return view;
 };
 
-// Stacked charts do not fill their container by themselves: axes and titles take room beside the given width.
-function fit(element, view) {
+// Stacked charts do not fill their container by themselves: axes and titles take room beside the given width. They are
+// measured at full width, where no legend is wider than the chart.
+async function fit(element, view) {
   const drawing = element.querySelector("svg.marks");
-  const beside = drawing.getBoundingClientRect().width - view.width();
-  return view.width(Math.max(NARROWEST, drawing.parentElement.clientWidth - beside)).runAsync();
+  const room = drawing.parentElement.clientWidth;
+  drawing.style.visibility = "hidden";
+  await view.width(room).runAsync();
+  const beside = drawing.getBoundingClientRect().width - room;
+  await view.width(Math.max(NARROWEST, room - beside)).runAsync();
+  drawing.style.visibility = "";
 }
 
 const plots = [...document.querySelectorAll(".plot[data-chart]")];

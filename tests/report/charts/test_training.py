@@ -31,7 +31,9 @@ def test_drawn_without_a_warning(
 ) -> None:
     chart = make(dict.fromkeys(runs, ROWS))
     sound(chart)
-    assert "epoch" in svg(chart.spec)
+    drawn = svg(chart.spec)
+    for name in ("epoch", TRAIN, TEST):  # also in the legend
+        assert f">{name}<" in drawn
     assert capfd.readouterr().err == ""
     assert has_legend(chart) == (len(runs) > 1)
 
