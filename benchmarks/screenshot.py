@@ -1,6 +1,6 @@
 """Take the picture of docs/report.md: `python -m benchmarks.screenshot RUN -o docs/report.png`.
 
-It shows the first screen of the page of a search of `quickstart` at an update, with the pointer on a candidate.
+It shows the first screen of the page of a search of `quickstart` at an update.
 """
 
 from __future__ import annotations
@@ -20,16 +20,12 @@ def main() -> None:
     parser.add_argument("run", type=Path, help="run folder of a search")
     parser.add_argument("-o", "--output", type=Path, default=Path("docs/report.png"))
     parser.add_argument("--update", type=int, default=6, help="update to show")
-    parser.add_argument("--gate", default="h.0.identity", help="candidate under the pointer")
     options = parser.parse_args()
     with TemporaryDirectory() as name, running() as browser:
         file = Path(name, "report.html")
         file.write_text(build_page([options.run]).html(), encoding="utf-8")
         with opened(browser, f"{file.as_uri()}#update={options.update}", WIDTH) as found:
-            page = found.page
-            page.locator(f'details.panel .candidate[data-gate="{options.gate}"] text').hover()
-            page.wait_for_timeout(400)
-            page.screenshot(path=options.output)
+            found.page.screenshot(path=options.output)
 
 
 if __name__ == "__main__":
