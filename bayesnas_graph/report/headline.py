@@ -75,7 +75,8 @@ def _searched(run: RunRecord) -> tuple[str, str]:
         if run.sizes is not None:
             effect = "which took the network" if is_over else "which would take the network"
             clause += f", {effect} {_change(outline.parameters, run.sizes[0])}"
-        clauses += [clause, _required(outline.wanted, unmet(run.result, run.config) if is_over else None)]
+        missed = None if run.result is None else unmet(run.result, run.config)
+        clauses += [clause, _required(outline.wanted, missed)]
     return found, _sentence([*clauses, _time("search", run)])
 
 
