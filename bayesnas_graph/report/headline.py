@@ -82,7 +82,7 @@ def _searched(run: RunRecord) -> tuple[str, str]:
 
 def _trained(run: RunRecord) -> tuple[str, str]:
     result, last = run.result, run.rows[-1] if run.rows else {}
-    epochs = f"{int(last.get('epoch', 0)):,} of {run.config.get('epochs')} epochs"
+    epochs = f"{len(run.rows):,} of {run.config.get('epochs')} epochs"
     if result is not None:
         found = with_parameters(result["accuracy"], result["parameters"])
         clauses = [f"the network was trained for {run.config.get('epochs')} epochs"]
