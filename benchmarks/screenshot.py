@@ -1,6 +1,6 @@
 """Take the picture of docs/report.md: `python -m benchmarks.screenshot RUN -o docs/report.png`.
 
-It shows the page of a search of `quickstart` at an update, with the pointer on a candidate.
+It shows the first screen of the page of a search of `quickstart` at an update.
 """
 
 from __future__ import annotations
@@ -12,27 +12,20 @@ from tempfile import TemporaryDirectory
 from bayesnas_graph.report.builder import build_page
 from tests.browser import opened, running
 
+WIDTH = 1440
+
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else "")
     parser.add_argument("run", type=Path, help="run folder of a search")
     parser.add_argument("-o", "--output", type=Path, default=Path("docs/report.png"))
     parser.add_argument("--update", type=int, default=6, help="update to show")
-    parser.add_argument("--gate", default="h.2.entry.sep_conv", help="candidate under the pointer")
     options = parser.parse_args()
     with TemporaryDirectory() as name, running() as browser:
         file = Path(name, "report.html")
         file.write_text(build_page([options.run]).html(), encoding="utf-8")
-        with opened(browser, file) as found:
-            page = found.page
-            set_to = "(it, to) => { it.value = to; it.dispatchEvent(new Event('input')); }"
-            page.locator("#moment").evaluate(set_to, options.update)
-            page.locator(f'details.panel .candidate[data-gate="{options.gate}"] text').hover()
-            page.evaluate("scrollTo(0, document.getElementById('graph').offsetTop - 60)")
-            page.wait_for_timeout(400)
-            page.locator(f'details.panel .candidate[data-gate="{options.gate}"] text').hover()
-            page.wait_for_timeout(400)
-            page.screenshot(path=options.output)
+        with opened(browser, f"{file.as_uri()}#update={options.update}", WIDTH) as found:
+            found.page.screenshot(path=options.output)
 
 
 if __name__ == "__main__":

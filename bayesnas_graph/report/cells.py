@@ -7,6 +7,7 @@ from base64 import b64encode
 from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import count
+from urllib.parse import quote
 
 from bayesnas_graph.report.pictures import Picture, converted, diagram_of, figure_of, ink, merge_alike, prune_diagram
 from bayesnas_graph.report.reported_run import ReportedRun
@@ -14,6 +15,7 @@ from bayesnas_graph.report.section import Section
 from bayesnas_graph.report.templates import render_template
 
 MAX_FIGURES = 24
+_UNQUOTED = " !$()*+,-./:;=?@_~"
 COLUMN = 760  # widest figure, in pixels, that stays readable when scaled down to half a page
 
 
@@ -82,14 +84,10 @@ def _template_values(figure: Figure, run: str, *, alone: bool) -> dict[str, obje
         "size": (round(figure.light.width), round(figure.light.height)),
         "light": image_url(figure.light),
         "dark": image_url(figure.dark),
-        "pdf": _data_url("application/pdf", figure.pdf()),
+        "pdf": f"data:application/pdf;base64,{b64encode(figure.pdf()).decode()}",
     }
 
 
 def image_url(picture: Picture) -> str:
-    """The picture as the address of an image."""
-    return _data_url("image/svg+xml", picture.svg.encode())
-
-
-def _data_url(kind: str, content: bytes) -> str:
-    return f"data:{kind};base64,{b64encode(content).decode()}"
+    """The picture as the address of an image, shorter than in base64."""
+    return f"data:image/svg+xml,{quote(picture.svg, safe=_UNQUOTED)}"

@@ -75,13 +75,14 @@ def _searched(run: RunRecord) -> tuple[str, str]:
         if run.sizes is not None:
             effect = "which took the network" if is_over else "which would take the network"
             clause += f", {effect} {_change(outline.parameters, run.sizes[0])}"
-        clauses += [clause, _required(outline.wanted, unmet(run.result, run.config) if is_over else None)]
+        missed = None if run.result is None else unmet(run.result, run.config)
+        clauses += [clause, _required(outline.wanted, missed)]
     return found, _sentence([*clauses, _time("search", run)])
 
 
 def _trained(run: RunRecord) -> tuple[str, str]:
     result, last = run.result, run.rows[-1] if run.rows else {}
-    epochs = f"{int(last.get('epoch', 0)):,} of {run.config.get('epochs')} epochs"
+    epochs = f"{len(run.rows):,} of {run.config.get('epochs')} epochs"
     if result is not None:
         found = with_parameters(result["accuracy"], result["parameters"])
         clauses = [f"the network was trained for {run.config.get('epochs')} epochs"]

@@ -67,8 +67,8 @@ def test_several_runs_are_compared(reported: Reported, run: Path, tmp_path: Path
     shutil.copytree(run, tmp_path / "other")
     assert reported("run", "other") == "wrote comparison.html\n"
     text = (tmp_path / "comparison.html").read_text()
-    assert "<h1>2 runs compared</h1>" in text
-    assert "run · other" in text
+    assert "<h1>2 runs of quickstart on digits: 91.25\N{NO-BREAK SPACE}% with " in text
+    assert "comparison: run · other" in text
     with pytest.raises(NasError, match=r"NAS012: `comparison\.html` already exists"):
         reported("run", "other")
 
@@ -91,7 +91,8 @@ def test_an_unfinished_run_has_a_page(reported: Reported, run: Path) -> None:
         (run / name).unlink()
     reported("run")
     text = (run / "report.html").read_text()
-    assert "The run was stopped; these are the results so far." in text
+    assert "on held-out samples after 3 updates</h1>" in text
+    assert "the search was stopped; its steps and updates took " in text
     assert "Nothing has been derived yet." in text
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import base64
 import re
 from dataclasses import replace
+from html import unescape
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 
@@ -42,12 +44,11 @@ def test_what_stays_is_in_the_figure(quickstart: Path) -> None:
 def test_both_formats_are_in_the_page(quickstart: Path) -> None:
     body = cells_section(read_reported_run(quickstart)).body
     assert downloads(body) == ["cell-block.svg", "cell-block.pdf"]
-    svg, pdf = (
-        base64.b64decode(found)
-        for found in re.findall(r'href="data:(?:image/svg\+xml|application/pdf);base64,([^"]+)', body)
-    )
-    assert svg.startswith(b"<svg")
-    assert pdf.startswith(b"%PDF")
+    (pdf,) = re.findall(r'href="data:application/pdf;base64,([^"]+)', body)
+    assert base64.b64decode(pdf).startswith(b"%PDF")
+    light, dark = (unquote(unescape(svg)) for svg in re.findall(r'src="data:image/svg\+xml,([^"]+)', body))
+    (figure,) = figures_of(read_reported_run(quickstart))
+    assert (light, dark) == (figure.light.svg, figure.dark.svg)
 
 
 def test_a_cell_of_all_runs_side_by_side(two: tuple[ReportedRun, ReportedRun]) -> None:

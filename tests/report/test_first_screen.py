@@ -47,6 +47,14 @@ def test_the_cell_is_on_the_first_screen(visit: Visit, quickstart: Path) -> None
         assert box(page, "#moment-text")["bottom"] <= box(page, "details.panel")["top"]
 
 
+def test_the_figure_of_a_cell_can_be_saved(visit: Visit, quickstart: Path) -> None:
+    with visit(quickstart) as page:
+        with page.expect_download() as saved:
+            page.locator("#cells a", has_text="SVG").click()
+        assert saved.value.suggested_filename == "cell-block.svg"
+        assert saved.value.path().read_text(encoding="utf-8").startswith("<svg")
+
+
 # ---- playing by itself
 
 
