@@ -1,7 +1,7 @@
 """How long the recipe `quick` of every space takes: `python -m benchmarks.quick_times --data-dir data --save`.
 
-Each space is searched for a few steps with its recipe. The processor time per step and per update is measured, and added
-up to the length of the recipe. Later steps are cheaper, because switches are closed, so this is an upper estimate.
+Each space is searched for a few steps with its recipe. The processor time per step and per update is measured, and
+added up to the length of the recipe. Later steps are cheaper, because switches are closed: this is an upper estimate.
 
 Prints a table. `--save` keeps the record, and updates docs/systems.md. With names of spaces, only these are measured.
 """
