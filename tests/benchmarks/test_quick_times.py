@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.quick_times import NAME, PAGE, Times, generated, measured, page, row, spaces
+from benchmarks.quick_times import FOLDER, NAME, PAGE, Times, generated, measured, page, row, spaces
 from benchmarks.record import load
 
 
 def test_the_page_has_the_table_of_the_record() -> None:
-    record = load(NAME)
+    record = load(NAME, FOLDER)
     assert {found["space"] for found in record.rows} <= set(spaces())
     assert generated(record) in PAGE.read_text()
     assert page(record) == PAGE.read_text()
