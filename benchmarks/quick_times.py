@@ -1,7 +1,7 @@
 """How long the recipe `quick` of every space takes: `python -m benchmarks.quick_times --data-dir data --save`.
 
-Each space is searched for a few steps with its recipe. The processor time per step and per update is measured, and added
-up to the length of the recipe. Later steps are cheaper, because switches are closed, so this is an upper estimate.
+Each space is searched for a few steps with its recipe. The processor time per step and per update is measured, and
+added up to the length of the recipe. Later steps are cheaper, because switches are closed: this is an upper estimate.
 
 Prints a table. `--save` keeps the record, and updates docs/systems.md. With names of spaces, only these are measured.
 """
@@ -27,10 +27,11 @@ from bayesnas_graph.search.problem import Problem
 from bayesnas_graph.search.progress import SearchProgress
 from bayesnas_graph.search.run import SearchTask
 from benchmarks.page import fill
-from benchmarks.record import Record, Row, append, resumed
+from benchmarks.record import RESULTS, Record, Row, append, resumed
 from benchmarks.tables import table
 
 NAME = "quick_times"
+FOLDER = RESULTS / "systems"  # apart from the records of docs/benchmarks.md
 COMMAND = "python -m benchmarks.quick_times --data-dir data --save"
 PAGE = Path(__file__).parent.parent / "docs" / "systems.md"
 SHORT = {"warmup": 3, "steps": 3, "iterations": 1, "finish": 0, "log_steps": 1, "checkpoint_steps": 10**6, "threads": 1}
@@ -150,11 +151,11 @@ def main() -> None:
     parser.add_argument("--save", action="store_true", help="keep the record, and update docs/systems.md")
     arguments = parser.parse_args()
     begun = Record.begin(NAME, COMMAND, ("space",))
-    record = resumed(begun) if arguments.save else begun
+    record = resumed(begun, FOLDER) if arguments.save else begun
     for space in arguments.spaces:
         found = {"space": space, **asdict(measured(space, arguments.data_dir))}
         print(space, *row(times_of(found)), sep="  ", flush=True)
-        record = append(record, found) if arguments.save else record.with_rows([found])
+        record = append(record, found, FOLDER) if arguments.save else record.with_rows([found])
     print(generated(record))
     if arguments.save:
         PAGE.write_text(page(record))

@@ -22,8 +22,9 @@ from tests.conftest import ROOT
 KINDS: list[type[Group]] = [SearchConfig, TrainConfig, CompressConfig, EvalConfig]
 COMMON = "--network --data --batch --seed --device --precision --deterministic"
 FLAGS = {
-    "search": "--iterations --steps --warmup --finalists --compare-random --lambda --lambda-zero --curvature --dependency "
-    "--zero --mode --gauge --unit --strategy --target-params --target-flops --memory-limit --recompute --compile",
+    "search": "--iterations --steps --warmup --finalists --compare-random --lambda --lambda-zero --curvature "
+    "--dependency --zero --mode --gauge --unit --strategy --target-params --target-flops --memory-limit "
+    "--recompute --compile",
     "train": "--epochs --rate --drop-path --auxiliary --memory-limit --recompute --compile",
     "compress": "--epochs --loops --fine-epochs --lambda --target-operations --target-params --rival --memory-limit "
     "--recompute --compile",
