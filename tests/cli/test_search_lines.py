@@ -235,7 +235,8 @@ def test_a_search_in_lines(run: Run, here: Path) -> None:
         *["step"] * 4,
     ]
     assert result.out.startswith(
-        "searching tiny.nas\nrun            first\nsearch         network net of tiny.nas on tests.search.spaces"
+        "searching tiny.nas\ndata           tests.search.spaces:tiny_data (from short.toml)\nrun            first\n"
+        "search         network net of tiny.nas on tests.search.spaces"
     )
     assert "warning[NAS607]" in result.err
     assert "warning[NAS608]" in result.err

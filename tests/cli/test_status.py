@@ -182,6 +182,7 @@ def test_json(run: Run, folder: Path) -> None:
         "checkpoint": 150,
         "why": None,
         "unmet": None,
+        "comparison": None,
         "resume": "bayesnas-graph search --resume run",
     }
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
+from markupsafe import Markup
 from playwright.sync_api import Browser, FloatRect, Locator, Page, expect
 
 from bayesnas_graph.report.builder import build_page
@@ -210,7 +211,7 @@ def test_a_map_of_thousands_of_switches_is_folded(visit: Visit, tmp_path: Path) 
     moments = tuple(Moment(n, True, "kept", 1.0 / n, 1.0, 1.0, 1.0, (1.0,), (1.0,)) for n in range(1, 11))
     file = tmp_path / "maps.html"
     section = heat_section(SearchHistory(switches, {switch.name: moments for switch in switches}))
-    file.write_text(render_page("maps", "", [section]), encoding="utf-8")
+    file.write_text(render_page("maps", Markup(), [section]), encoding="utf-8")
     with visit(file) as page:
         folds = page.locator("details.more")
         expect(folds).to_have_count(20)

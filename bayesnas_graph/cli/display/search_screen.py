@@ -74,7 +74,7 @@ class SearchScreen:
 
     def happened(self, state: SearchState, text: str) -> None:
         self.state = state
-        self._add(text)
+        self._say(text)
 
     def noted(self, text: str) -> None:
         self._say(note(text), 7)

@@ -150,9 +150,11 @@ def at_most(quantity: str, size: int) -> str:
 def unmet(result: Mapping[str, Any], settings: Mapping[str, Any]) -> list[str]:
     """Return the requested sizes that were not met, according to `result.json` and the settings in `run.json`."""
     sizes = {"params": ("target_params", "parameters"), "flops": ("target_flops", "flops")}
-    limits = {quantity: (settings.get(target), result[key]) for quantity, (target, key) in sizes.items()}
-    given = {quantity: limit for quantity, limit in limits.items() if isinstance(limit[0], int)}
-    above = [at_most(quantity, size) for quantity, (size, value) in given.items() if value > size]
+    above = [
+        at_most(quantity, size)
+        for quantity, (target, key) in sizes.items()
+        if isinstance(size := settings.get(target), int) and result[key] > size
+    ]
     return [*result["unmet"], *above]
 
 
