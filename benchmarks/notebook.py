@@ -53,7 +53,7 @@ def executed(folder: Path) -> Plain:
         startup_timeout=600,
         record_timing=False,
     )
-    client.execute(cleanup_kc=True, env={**os.environ, "IPYTHONDIR": str(private)})
+    client.execute(cleanup_kc=True, env={**os.environ, "OMP_WAIT_POLICY": "PASSIVE", "IPYTHONDIR": str(private)})
     found: Plain = json.loads(nbformat.writes(notebook))  # type: ignore[no-untyped-call]
     return found
 
