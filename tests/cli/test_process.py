@@ -83,16 +83,7 @@ def test_a_search_says_something_before_torch_is_loaded(
     tmp_path: Path, arguments: list[str], first: str, terminal: bool
 ) -> None:
     """The import of torch fails here, so whatever was printed was printed before it."""
-    script = (
-        "import sys\n"
-        "class NoTorch:\n"
-        "    def find_spec(self, name, path=None, target=None):\n"
-        "        if name == 'torch': raise SystemExit(99)\n"
-        "sys.meta_path.insert(0, NoTorch())\n"
-        "from bayesnas_graph.cli.main import app\n"
-        f"app(['search', *{arguments}])\n"
-    )
-    command = [sys.executable, "-c", script]
+    command = without_torch("search", *arguments)
     if not terminal:
         result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
         assert (result.returncode, result.stdout, result.stderr) == (99, f"{first}\n", "")
@@ -106,6 +97,20 @@ def test_a_search_says_something_before_torch_is_loaded(
     assert shown.splitlines()[: len(lines)] == lines
     assert "loading torch ..." in shown
     os.close(outer)
+
+
+def without_torch(*arguments: str) -> list[str]:
+    """A command in which the import of torch ends the process with code 99."""
+    script = (
+        "import sys\n"
+        "class NoTorch:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'torch': raise SystemExit(99)\n"
+        "sys.meta_path.insert(0, NoTorch())\n"
+        "from bayesnas_graph.cli.main import app\n"
+        f"app({list(arguments)})\n"
+    )
+    return [sys.executable, "-c", script]
 
 
 @pytest.mark.parametrize(
@@ -122,18 +127,9 @@ def test_a_search_says_something_before_torch_is_loaded(
 )
 def test_a_terminal_is_told_that_torch_is_loaded(arguments: list[str], tmp_path: Path) -> None:
     """The import of torch fails here, so the line was printed before it, and removed after it."""
-    script = (
-        "import sys\n"
-        "class NoTorch:\n"
-        "    def find_spec(self, name, path=None, target=None):\n"
-        "        if name == 'torch': raise SystemExit(99)\n"
-        "sys.meta_path.insert(0, NoTorch())\n"
-        "from bayesnas_graph.cli.main import app\n"
-        f"app({arguments})\n"
-    )
     outer, inner = pty.openpty()
     environment = {**os.environ, "TERM": "xterm", "NO_COLOR": "1"}
-    ended = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, stdout=inner, stderr=inner, env=environment)
+    ended = subprocess.run(without_torch(*arguments), cwd=tmp_path, stdout=inner, stderr=inner, env=environment)
     os.close(inner)
     assert (ended.returncode, os.read(outer, 65536)) == (99, b"loading torch ...\r\033[K")
     os.close(outer)
