@@ -18,9 +18,9 @@ from hypothesis.internal.conjecture import providers
 # Quick by default, with the same examples every time, so that a change fails only for what it changed.
 # `HYPOTHESIS_PROFILE=long` looks ten times as far, at other examples every time.
 settings.register_profile(
-    "ci", deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+    "ci", deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow], derandomize=True
 )
-settings.register_profile("long", settings.get_profile("ci"), max_examples=600, derandomize=False)
+settings.register_profile("long", settings.get_profile("ci"), max_examples=400, derandomize=False)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 # Hypothesis also tries constants of the modules that are loaded, which depends on the tests that ran before.
 providers._get_local_constants = lambda: providers._local_constants

@@ -5,7 +5,6 @@ class Panel {
     Object.assign(this, known);
     this.element = element;
     this.picture = element.querySelector(".picture");
-    this.picture.querySelector("svg").setAttribute("role", "presentation");  // the element around it has the name
     this.select = element.querySelector("select");
     this.row = known.rows.length > 1 ? -1 : 0;  // row of uses shown; -1 for all together
     this.column = new Map(known.gates.map((gate, index) => [gate, index]));
