@@ -29,7 +29,7 @@ from bayesnas_graph.search.learner import SearchLearner, without
 from bayesnas_graph.search.measure import measure
 from bayesnas_graph.search.problem import Batch, Problem
 from bayesnas_graph.search.progress import SearchProgress
-from bayesnas_graph.search.start import equalise, set_standard_point
+from bayesnas_graph.search.start import set_standard_point, start_at_standard_point
 from bayesnas_graph.search.strategy import Draw, Rates, Strategy
 
 SURE = 0.95  # the probability at which a switch is closed
@@ -47,7 +47,7 @@ class Bayes(Strategy):
 
     def start(self, learner: SearchLearner, batch: Batch) -> SearchLearner:
         if learner.config.unit != "gate":
-            equalise(learner, batch, zeros=False)
+            start_at_standard_point(learner, batch)
         return replace(learner, beliefs=bayes.no_looks(len(learner.switches.groups), learner.units.device))
 
     def move(self, learner: SearchLearner, slopes: Tensor, draw: Draw | None, rates: Rates) -> None:
@@ -90,14 +90,15 @@ class Bayes(Strategy):
             intensities=config.intensities,
             shrink=None,
         )
-        faded = replace(learner, beliefs=bayes.faded(looks, MEMORY))
-        return _look_again(faded, measured.units, open_still), progress, iteration
+        faded = replace(learner, beliefs=bayes.faded(looks, MEMORY), units=measured.units)
+        return _look_again(faded, open_still), progress, iteration
 
     def odds(self, config: SearchConfig, verdict: Verdict) -> float:
         return -verdict.behind / CONTEXT
 
     def conclude(self, learner: SearchLearner) -> None:
-        """Keep the gates at the standard point: the weights were trained there."""
+        """Set the gates to the standard point of what is left."""
+        _stand(learner)
 
 
 def clearest(learner: SearchLearner, worth: Worth, lambda_w: Tensor, off: Collection[str]) -> list[str]:
@@ -137,11 +138,17 @@ def _behind(learner: SearchLearner, worth: Worth, lambda_w: Tensor) -> Tensor:
     return torch.where(is_zero, 0, bound - worth.mean)
 
 
-def _look_again(learner: SearchLearner, sizes: Tensor, decision: Decision) -> SearchLearner:
+def _look_again(learner: SearchLearner, decision: Decision) -> SearchLearner:
     """Return the learner without closed switches, at its standard point."""
+    left = without(learner, decision.off) if decision.off else learner
+    _stand(left)
+    return left
+
+
+def _stand(learner: SearchLearner) -> None:
+    """Set the gates to the standard point, with inputs as large as at the last update."""
     if learner.config.unit != "gate":
-        set_standard_point(learner, sizes)
-    return without(learner, decision.off) if decision.off else learner
+        set_standard_point(learner, learner.units)
 
 
 STRATEGY = Bayes()
