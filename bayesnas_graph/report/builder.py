@@ -14,7 +14,7 @@ from bayesnas_graph.report.charts.vega import render_chart
 from bayesnas_graph.report.comparison_sections import comparison_sections, overlap_sections
 from bayesnas_graph.report.compression_sections import compression_sections
 from bayesnas_graph.report.graph_section import graph_section
-from bayesnas_graph.report.headline import Headline, comparison_headline, run_headline, sweep_headline
+from bayesnas_graph.report.headline import Headline, comparison_headline, most_accurate, run_headline, sweep_headline
 from bayesnas_graph.report.overview import overview
 from bayesnas_graph.report.page import render_page
 from bayesnas_graph.report.provenance import provenance
@@ -37,7 +37,8 @@ class ReportPage:
     headline: Headline
     sections: tuple[Section, ...]
     runs: tuple[ReportedRun, ...]
-    figures: tuple[Figure, ...] = ()  # of a single search; the first is shown beside the headline
+    figures: tuple[Figure, ...] = ()  # of a search; the first is shown beside the headline
+    shown: str = ""  # the run that they are of, if there are several
 
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
@@ -47,7 +48,9 @@ class ReportPage:
 
     def html(self) -> str:
         """The page as one HTML file."""
-        top = overview(self.headline, [problem for run in self.runs for problem in run.damage], self.figures)
+        top = overview(
+            self.headline, [problem for run in self.runs for problem in run.damage], self.figures, self.shown
+        )
         return render_page(self.headline.title, top, self.sections)
 
     def pictures(self) -> Iterator[tuple[str, bytes]]:
@@ -98,7 +101,7 @@ def _comparison_page(runs: Sequence[ReportedRun]) -> ReportPage:
         *_cells(runs),
         *(compression_sections(compressions) if compressions else ()),
     ]
-    return ReportPage(comparison_headline(records), tuple(sections), tuple(runs))
+    return _with_best_cell(ReportPage(comparison_headline(records), tuple(sections), tuple(runs)))
 
 
 def _sweep_page(path: Path, *, allow_python: bool) -> ReportPage:
@@ -112,7 +115,15 @@ def _sweep_page(path: Path, *, allow_python: bool) -> ReportPage:
         *_cells(runs),
         *([curves_section(records)] if records else []),
     ]
-    return ReportPage(sweep_headline(path.name or str(path), request, points), tuple(sections), tuple(runs))
+    headline = sweep_headline(path.name or str(path), request, points)
+    return _with_best_cell(ReportPage(headline, tuple(sections), tuple(runs)))
+
+
+def _with_best_cell(page: ReportPage) -> ReportPage:
+    """Show the cell of the most accurate run beside the headline."""
+    best = most_accurate({run.label: run.record for run in page.runs})
+    figures = next((figures_of(run) for run in page.runs if run.label == best), [])
+    return replace(page, figures=tuple(figures), shown=best or "")
 
 
 def _cells(runs: Sequence[ReportedRun]) -> Iterator[Section]:

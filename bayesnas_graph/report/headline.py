@@ -144,11 +144,7 @@ def _facts(run: RunRecord) -> Iterator[str]:
 def comparison_headline(runs: Mapping[str, RunRecord]) -> Headline:
     """The headline of a comparison."""
     subjects = list(dict.fromkeys(map(subject, runs.values())))
-    results = {
-        label: (run.result["accuracy"], run.result["parameters"])
-        for label, run in runs.items()
-        if run.result is not None
-    }
+    results = _results(runs)
     of_what = subjects[0] if len(subjects) == 1 else counted(len(subjects), "subject")
     title = f"{len(runs):,} runs of {of_what}{_range(results.values())}"
     left = len(runs) - len(results)
@@ -169,6 +165,20 @@ def sweep_headline(label: str, request: SweepRequest, runs: Sequence[SweepRun]) 
 Results = Mapping[str, tuple[float, int]]  # accuracy and parameters by run
 
 
+def _results(runs: Mapping[str, RunRecord]) -> Results:
+    ended = {label: run.result for label, run in runs.items() if run.result is not None}
+    return {label: (result["accuracy"], result["parameters"]) for label, result in ended.items()}
+
+
+def most_accurate(runs: Mapping[str, RunRecord]) -> str | None:
+    """The most accurate of several runs, the smallest if there are several; None if none has ended."""
+    return _first(_results(runs))
+
+
+def _first(results: Results) -> str | None:
+    return max(results, key=lambda label: (results[label][0], -results[label][1]), default=None)
+
+
 def _range(results: Iterable[tuple[float, int]]) -> str:
     found = list(results)
     if not found:
@@ -182,9 +192,9 @@ def _range(results: Iterable[tuple[float, int]]) -> str:
 
 def _best(results: Results) -> Iterator[str]:
     """The most accurate and the smallest of several results."""
-    if len(results) < 2:
+    best = _first(results)
+    if best is None or len(results) < 2:
         return
-    best = max(results, key=lambda label: (results[label][0], -results[label][1]))
     smallest = min(results, key=lambda label: (results[label][1], -results[label][0]))
     if best == smallest:
         yield f"{best} is the most accurate and the smallest: {with_parameters(*results[best])}"

@@ -14,11 +14,14 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 
-def overview(headline: Headline, damage: Sequence[Diagnostic] = (), figures: Sequence[Figure] = ()) -> Markup:
-    """The top of a page, with the first of some figures."""
+def overview(
+    headline: Headline, damage: Sequence[Diagnostic] = (), figures: Sequence[Figure] = (), run: str = ""
+) -> Markup:
+    """The top of a page, with the first of some figures; `run` names the run that it is of, if there are several."""
     cell = None
     if figures:
         first = figures[0]
         size = (round(first.light.width), round(first.light.height))
-        cell = {"title": first.title, "size": size, "light": image_url(first.light), "dark": image_url(first.dark)}
+        title = f"{run} · {first.title}" if run else first.title
+        cell = {"title": title, "size": size, "light": image_url(first.light), "dark": image_url(first.dark)}
     return render_template("overview.html", headline=headline, damage=damage, cell=cell)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import re
 from dataclasses import replace
 from html import unescape
@@ -11,6 +12,7 @@ from urllib.parse import unquote
 
 import pytest
 
+from bayesnas_graph.report.builder import build_page
 from bayesnas_graph.report.cells import cells_section, figures_of, file_stem
 from bayesnas_graph.report.reported_run import ReportedRun, read_reported_run
 from tests.report.runs import searched
@@ -68,3 +70,19 @@ def test_nothing_was_derived(quickstart: Path) -> None:
     run = replace(read_reported_run(quickstart), final={})
     assert figures_of(run) == []
     assert "Nothing has been derived yet." in cells_section(run).body
+
+
+def test_the_cell_of_the_most_accurate_run_is_beside_the_headline(
+    quickstart: Path, trained: Path, tmp_path: Path
+) -> None:
+    other = searched(tmp_path / "other", seed=1)
+    results = {path: json.loads((path / "result.json").read_text()) for path in (quickstart, other)}
+    order = {path: (result["accuracy"], -result["parameters"]) for path, result in results.items()}
+    best = max(order, key=order.__getitem__)
+    assert len(set(order.values())) == 2
+    html = build_page([quickstart, other]).html()
+    assert f"{best.name} · cell block, as derived</a>" in html
+    first = html.partition('<figure class="first">')[2].partition("</figure>")[0]
+    figure, *_ = figures_of(read_reported_run(best))
+    assert figure.light.svg == unquote(unescape(re.findall(r'src="data:image/svg\+xml,([^"]+)', first)[0]))
+    assert '<figure class="first">' not in build_page([trained, trained]).html()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from bayesnas_graph.report.headline import Headline, comparison_headline, run_headline
+from bayesnas_graph.report.headline import Headline, comparison_headline, most_accurate, run_headline
 from bayesnas_graph.runs.reading.run import RunRecord, read_run_record
 from tests.report.fake_runs import searched as fake
 from tests.report.fake_runs import traced
@@ -95,6 +95,10 @@ def test_a_comparison() -> None:
     assert plain(found.sentence) == (
         "The most accurate is b, 90.00 % with 300 parameters; the smallest is a, 75.00 % with 100 parameters."
     )
+    assert most_accurate(runs) == "b"
+    smaller = replace(fake(), result={"accuracy": 0.9, "parameters": 200, "flops": 1, "unmet": []})
+    assert most_accurate({**runs, "c": smaller}) == "c"
+    assert most_accurate({"a": replace(fake(), result=None)}) is None
     alone = comparison_headline({**runs, "b": replace(fake(), result=None)})
     assert plain(alone.title) == "2 runs of tiny on digits: 75.00 % with 100 parameters"
     assert alone.sentence == "1 run has no result yet."
