@@ -170,12 +170,32 @@ def with_best_kept(w: Tensor, is_zero: Tensor, choice: Tensor, winners: Tensor |
     Whether that one stays is up to the zero switch of the choice. `choice` has the number of every switch's choice.
     `winners` is a mask of candidates that stay in any case, because their choice has no zero switch.
     """
+    is_best = _are_best(w, is_zero, choice)
+    return torch.where(is_best if winners is None else is_best | winners, w.clamp(min=1), w)
+
+
+@torch.no_grad()
+def for_size(w: Tensor, is_zero: Tensor, choice: Tensor) -> Tensor:
+    """The worth by which switches are ordered when some of them have to go.
+
+    Closing the last candidate of a choice closes the choice, so the best one is worth at least as much as the zero
+    switch, which says what the whole choice is worth.
+
+    >>> w, is_zero = torch.tensor([-0.5, -0.9, 1.4]), torch.tensor([False, False, True])
+    >>> for_size(w, is_zero, choice=torch.tensor([0, 0, 0]))
+    tensor([ 1.4000, -0.9000,  1.4000])
+    """
+    zero = w.new_ones(len(w)).scatter_reduce(0, choice[is_zero], w[is_zero], "amax")[choice]
+    return torch.where(_are_best(w, is_zero, choice), w.maximum(zero), w)
+
+
+def _are_best(w: Tensor, is_zero: Tensor, choice: Tensor) -> Tensor:
+    """A mask of the best candidates of choices with a zero switch."""
     count = int(choice.max()) + 1 if len(choice) else 0
     with_zero = torch.zeros(count, dtype=torch.bool, device=w.device).index_fill(0, choice[is_zero], True)
     candidates = w.masked_fill(is_zero, -torch.inf)
     most = candidates.new_full((count,), -torch.inf).scatter_reduce(0, choice, candidates, "amax")
-    is_best = (candidates == most[choice]) & with_zero[choice] & ~is_zero
-    return torch.where(is_best if winners is None else is_best | winners, w.clamp(min=1), w)
+    return (candidates == most[choice]) & with_zero[choice] & ~is_zero
 
 
 @torch.no_grad()

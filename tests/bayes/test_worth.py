@@ -19,6 +19,7 @@ from bayesnas_graph.bayes import (
     errors_of,
     evidence,
     faded,
+    for_size,
     in_units,
     no_looks,
     off_below,
@@ -116,6 +117,14 @@ def test_the_best_candidate_of_a_choice_is_kept() -> None:
     w = torch.tensor([0.2, 0.1, -3.0, 0.3, -1.0])
     is_zero, choice = torch.tensor([False, False, True, False, False]), torch.tensor([0, 0, 0, 1, 2])
     torch.testing.assert_close(with_best_kept(w, is_zero, choice), torch.tensor([1.0, 0.1, -3.0, 0.3, -1.0]))
+
+
+def test_the_best_candidate_is_worth_as_much_as_its_choice() -> None:
+    """Two choices with a zero switch, the second worth more than its candidates, and an optional operation."""
+    w = torch.tensor([0.2, 0.1, -3.0, -0.4, -0.6, 1.5, 0.3])
+    is_zero = torch.tensor([False, False, True, False, False, True, False])
+    expected = torch.tensor([1.0, 0.1, -3.0, 1.5, -0.6, 1.5, 0.3])
+    torch.testing.assert_close(for_size(w, is_zero, torch.tensor([0, 0, 0, 1, 1, 1, 2])), expected)
 
 
 @given(samples, st.floats(1e-3, 1e3))
