@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 SPACE := quickstart
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-lowest test-newest lint fix docs fuzz hostile soak bench clean
+.PHONY: help install demo test test-long test-lowest test-newest lint fix docs fuzz hostile soak bench clean
 
 help:            ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*##/ { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -35,6 +35,9 @@ demo: $(READY)   ## from a shipped space to a standalone network: check, count, 
 
 test: $(READY)   ## run the tests
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
+
+test-long: $(READY) ## run the tests that `make test` leaves out
+	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal -m long
 
 test-lowest:     ## run the tests of the verbs with the lowest versions that pyproject.toml allows
 	PYTHON=$(PYTHON) .ci/versions lowest

@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from bayesnas_graph.diagnostics import Diagnostic, Report, render
 from bayesnas_graph.diagnostics.source import Source
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.language.elaborate import Checker, Limits, Network, Space
 from bayesnas_graph.language.syntax import format_source
+
+
+def mostly_long(values: Iterable[Any], *quick: Any) -> list[Any]:
+    """Parameters of which only some are tried every time, and the others by `make test-long`."""
+    every = list(values)
+    assert set(quick) < set(every)
+    return [
+        value
+        if value in quick
+        else pytest.param(*value if isinstance(value, tuple) else (value,), marks=pytest.mark.long)
+        for value in every
+    ]
 
 
 def check(text: str, limits: Limits | None = None) -> tuple[Space, tuple[Diagnostic, ...]]:

@@ -10,6 +10,7 @@ import torch
 from benchmarks import gpu_smoke
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore")
 def test_it_runs_without_a_gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))

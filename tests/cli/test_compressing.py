@@ -12,6 +12,7 @@ from bayesnas_graph.runs.tables import read_table
 from bayesnas_graph.train.compress.patterns import PATTERNS
 from tests.cli.conftest import Run, settings
 from tests.cli.test_compress import FAST, QUICK, TINY_DATA, folder, of_json, sound
+from tests.helpers import mostly_long
 
 __all__ = ["folder"]  # fixture
 
@@ -70,7 +71,7 @@ def test_of_scratch_without_a_training(run: Run, folder: Path) -> None:
 # -------------------------------------------------------------------------------- what goes, and how much
 
 
-@pytest.mark.parametrize("pattern", PATTERNS)
+@pytest.mark.parametrize("pattern", mostly_long(PATTERNS, "channel", "filter", "shape"))
 def test_every_pattern(run: Run, folder: Path, pattern: str) -> None:
     given = ("--pattern", f"conv={pattern}", "--pattern", f"linear={pattern}", "-s", "tolerance=0.3")
     result = run("compress", "small.nas", *FAST, *given, "-o", "run")

@@ -14,7 +14,7 @@ from bayesnas_graph import api
 from bayesnas_graph.diagnostics import NasError
 from tests.cli.conftest import Run
 from tests.cli.test_sweep import ASKED
-from tests.helpers import edit_json
+from tests.helpers import edit_json, mostly_long
 
 SPACE = """
 network net : image(1, 8, 8) -> classes(10) {
@@ -77,7 +77,7 @@ def name_code(run: Path) -> None:
     edit_json(run / "run.json", lambda about: about["config"].update(data="stranger:load"))
 
 
-@pytest.mark.parametrize("verb", ["search", "compress"])
+@pytest.mark.parametrize("verb", mostly_long(["search", "compress"], "search"))
 def test_a_recipe_beside_a_space(run: Run, folder: Path, verb: str) -> None:
     name = "space.toml" if verb == "search" else "fixed.compress.toml"
     (folder / name).write_text('# a gift\ndata = "stranger:load"\n')

@@ -8,20 +8,20 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Run
+from tests.helpers import mostly_long
+
+CASES = [
+    ("nasbench101", "search", "bayes", ("width=4", "cells=1", "channels=1", "size=8")),
+    ("nasnet", "search", "darts", ("width=4", "cells=3", "channels=1", "size=8")),
+    ("mobilenet_v3", "search", "darts", ("multiplier=0.25", "stride=1", "channels=1", "size=8", "labels=10")),
+    ("shufflenet_v2", "search", "darts", ("multiplier=0.1", "stride=1", "channels=1", "size=8", "labels=10")),
+    ("unet", "classify", "bayes", ("width=4", "levels=2", "channels=1", "size=8")),
+    ("auto_deeplab", "classify", "darts", ("width=2", "layers=2", "first=4", "channels=1", "size=8")),
+    ("tabular", "search", "bayes", ("widths=[8, 16]", "depths=[1, 2]", "drops=[0, 0.25]")),
+]
 
 
-@pytest.mark.parametrize(
-    ("space", "network", "strategy", "parameters"),
-    [
-        ("nasbench101", "search", "bayes", ("width=4", "cells=1", "channels=1", "size=8")),
-        ("nasnet", "search", "darts", ("width=4", "cells=3", "channels=1", "size=8")),
-        ("mobilenet_v3", "search", "darts", ("multiplier=0.25", "stride=1", "channels=1", "size=8", "labels=10")),
-        ("shufflenet_v2", "search", "darts", ("multiplier=0.1", "stride=1", "channels=1", "size=8", "labels=10")),
-        ("unet", "classify", "bayes", ("width=4", "levels=2", "channels=1", "size=8")),
-        ("auto_deeplab", "classify", "darts", ("width=2", "layers=2", "first=4", "channels=1", "size=8")),
-        ("tabular", "search", "bayes", ("widths=[8, 16]", "depths=[1, 2]", "drops=[0, 0.25]")),
-    ],
-)
+@pytest.mark.parametrize(("space", "network", "strategy", "parameters"), mostly_long(CASES, CASES[0], CASES[-1]))
 def test_from_search_to_source(
     space: str,
     network: str,

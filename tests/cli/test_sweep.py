@@ -255,6 +255,7 @@ def test_closing_the_terminal_stops_a_sweep() -> None:
         signal.signal(signal.SIGHUP, before)
 
 
+@pytest.mark.long
 def test_the_api_sweeps_in_the_same_way(run: Run, place: Path) -> None:
     """The API leaves the folder that the command leaves, and resumes what failed."""
     quick: dict[str, Any] = {"steps": 20, "warmup": 2, "iterations": 1, "batch": 16, "gate_rate": 0.5}

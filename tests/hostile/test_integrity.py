@@ -12,6 +12,7 @@ import pytest
 from safetensors.torch import load_file, save_file
 
 from tests.cli.conftest import Result, Run, run
+from tests.helpers import mostly_long
 from tests.hostile.small_runs import KINDS, Reading, is_read, readings
 
 __all__ = ["run"]
@@ -92,7 +93,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("kind", ALL)
+@pytest.mark.parametrize("kind", mostly_long(ALL, "search", "train-cut"))
 def test_flipped_bits(run: Run, here: Path, small_runs: Path, kind: str, expected: Expected) -> None:
     check_flips(run, small_runs, kind, expected, FLIPS)
 

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Run, run
+from tests.helpers import mostly_long
 from tests.hostile.outputs import NET, SPACE
 
 __all__ = ["run"]
@@ -40,7 +41,7 @@ def has_started(folder: Path) -> bool:
 
 
 @pytest.mark.parametrize("display", ["live", "plain"])
-@pytest.mark.parametrize("verb", COMMANDS)
+@pytest.mark.parametrize("verb", mostly_long(COMMANDS, "search", "train"))
 def test_the_terminal_closes(
     verb: str, display: str, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

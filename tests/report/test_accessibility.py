@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Page
 
 from tests import browser as browsers
+from tests.helpers import mostly_long
 from tests.report.conftest import Visit
 from tests.report.test_browser import scroll_through
 
@@ -29,7 +30,7 @@ def violations(page: Page, axe: str) -> list[tuple[str, Any]]:
     return [(rule["id"], [node["html"] for node in rule["nodes"]]) for rule in found["violations"]]
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", mostly_long(["light", "dark"], "light"))
 @pytest.mark.parametrize("width", [WIDE, browsers.PHONE])
 @pytest.mark.parametrize("kinds", [("quickstart",), ("trained",), ("compressed",), ("quickstart", "own_switches")])
 def test_no_rule_is_violated(

@@ -326,6 +326,7 @@ def test_playing_ends_with_what_was_derived(visit: Visit, quickstart: Path) -> N
         expect(page.locator("#play")).to_have_text("▶")
 
 
+@pytest.mark.long
 def test_thousands_of_edges(browser: Browser, tmp_path: Path) -> None:
     run = read_reported_run(searched(tmp_path / "run", "tree_cell", iterations=2))
     file = tmp_path / "graph.html"

@@ -19,6 +19,7 @@ from bayesnas_graph.search.events import StepRow
 from bayesnas_graph.search.finalists import finalist_graph
 from bayesnas_graph.search.problem import Problem
 from bayesnas_graph.search.trial import Trial
+from tests.helpers import mostly_long
 from tests.search.launcher import Launcher
 from tests.search.runs import assert_same_run
 from tests.search.spaces import TINY, Notes, asked_often, device, problem
@@ -234,7 +235,7 @@ def test_a_space_with_few_architectures(tmp_path: Path) -> None:
 # ------------------------------------------------------------------------------------------ whole runs
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("strategy", mostly_long(STRATEGIES, "bayes", "random"))
 def test_a_killed_run_ends_with_the_same_comparison(strategy: str, programs: Launcher) -> None:
     """Through the command line, with a signal in the middle of it, for every strategy."""
     (programs.folder / "one.nas").write_text(ONE)

@@ -82,6 +82,7 @@ def test_two_are_as_one(alone: Path, together: Path) -> None:
     assert all(float(row["error"]) > 0 for row in table(together, "switches.csv"))
 
 
+@pytest.mark.long
 def test_four_are_as_one(programs: Launcher) -> None:
     begin = (*BEGIN, "--batch", 16)
     assert programs.run(*begin, "-o", "one_of_four")[0] == 0
@@ -219,6 +220,7 @@ def test_a_batch_in_parts(tmp_path: Path) -> None:
         assert one.accuracy == pytest.approx(other.accuracy)
 
 
+@pytest.mark.long
 def test_the_script_for_slurm(programs: Launcher, tmp_path: Path) -> None:
     """One node with two processes; `srun` and `scontrol` are imitated."""
     scripts = {

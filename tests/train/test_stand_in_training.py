@@ -23,7 +23,7 @@ from bayesnas_graph.train.compress.selection import Size
 from bayesnas_graph.train.compress.work import CompressionProblem, CompressWork, Smaller
 from bayesnas_graph.train.loop import Training, TrainOutcome
 from bayesnas_graph.train.step import train_step
-from tests.helpers import network
+from tests.helpers import mostly_long, network
 from tests.search.spaces import tiny_data
 from tests.search.stand_in import CPU, DEVICE, Seen, StandIn, recorded, stand_in
 from tests.search.stand_in_autocast import autocasting
@@ -132,7 +132,7 @@ def compressed(device: torch.device, folder: Path, **settings: Any) -> tuple[Sma
         return watched(mode, run)
 
 
-@pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.parametrize("precision", mostly_long(PRECISIONS, "fp16"))
 def test_a_step_under_the_penalty_waits_for_nothing(precision: str, tmp_path: Path) -> None:
     smaller, found = compressed(DEVICE, tmp_path, precision=precision)
     assert_no_waiting(found)
@@ -141,7 +141,7 @@ def test_a_step_under_the_penalty_waits_for_nothing(precision: str, tmp_path: Pa
     print(f"{precision}: {step.forward} launches forwards and in updates, {step.backward} backwards")
 
 
-@pytest.mark.parametrize("prune", ["removal", "zero", "entropy"])
+@pytest.mark.parametrize("prune", mostly_long(["removal", "zero", "entropy"], "removal"))
 def test_the_stand_in_removes_what_the_cpu_removes(prune: str, tmp_path: Path) -> None:
     """Measured, selected and shrunk, without doubles on one of them."""
     (there, _), (here, _) = (

@@ -21,7 +21,7 @@ from bayesnas_graph.diagnostics.source import Source
 from bayesnas_graph.ir import Edge, Graph, Node
 from bayesnas_graph.ir.ops import Conv, Input, Relu
 from bayesnas_graph.language.elaborate import Checker
-from tests.helpers import body, graph
+from tests.helpers import body, graph, mostly_long
 from tests.passes.cases import shipped
 from tests.programs import programs
 
@@ -106,7 +106,7 @@ def test_shipped_spaces(space: str, network: str, order: str) -> None:
 
 
 @pytest.mark.parametrize("order", ["plain", "cpu"])
-@pytest.mark.parametrize(("space", "network"), ALL)
+@pytest.mark.parametrize(("space", "network"), mostly_long(ALL, *SMALL))
 def test_source_is_clean_and_stable(space: str, network: str, order: str, tmp_path: Path) -> None:
     found = passes.run(shipped(space, network), *ORDERS[order])
     text = emit(found, standalone=order == "plain").text

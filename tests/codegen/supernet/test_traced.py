@@ -21,6 +21,7 @@ from bayesnas_graph.runtime import dropping
 from bayesnas_graph.search import loop
 from bayesnas_graph.search.step import train_step
 from bayesnas_graph.train.learner import compile_motifs
+from tests.helpers import mostly_long
 from tests.search import spaces
 from tests.search.spaces import TINY, searched
 from tests.search.test_variants import MIXED
@@ -91,7 +92,7 @@ def assert_traced_once(plain: nn.Module, compiled: nn.Module, counted: Any, drop
     assert not counters["graph_break"]
 
 
-@pytest.mark.parametrize("drop", [0.0, 0.2])
+@pytest.mark.parametrize("drop", mostly_long([0.0, 0.2], 0.2))
 @pytest.mark.parametrize("kind", ["cpu", "cuda"])
 @pytest.mark.parametrize("text", [TINY, MIXED, SEPARABLE], ids=["tiny", "mixed", "separable"])
 def test_choices(text: str, kind: DeviceKind, drop: float, counted: Any) -> None:

@@ -14,6 +14,7 @@ from bayesnas_graph.ir import Edge, Gate, Graph, Kind
 from bayesnas_graph.ir.ops import Choice, Gated, Maybe, Zero
 from bayesnas_graph.language.json import from_json, to_json
 from bayesnas_graph.passes import Disconnected, Misfit
+from tests.conftest import LONG
 from tests.helpers import body, check, graph
 from tests.programs import programs
 
@@ -65,7 +66,7 @@ def check_candidates(made: Graph) -> None:
             assert all(edge is own[gate] for edge in leaving)
 
 
-@settings(max_examples=40)
+@settings(max_examples=15 * LONG)
 @given(programs(fault=0))
 def test_random_programs(text: str) -> None:
     space, _ = check(text)

@@ -60,6 +60,7 @@ def test_mutations_of_shipped_spaces_are_noticed(mutation: str) -> None:
         assert fingerprint(changed) != before
 
 
+@pytest.mark.long
 def test_spaces_are_told_apart() -> None:
     known = {which: fingerprint(shipped(*which)) for which in all_shipped()}
     # The cells of DARTS are trained in one and the same network for ImageNet, wherever they were searched.

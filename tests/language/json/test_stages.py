@@ -17,7 +17,7 @@ from bayesnas_graph.ir.ops.python import PythonOp
 from bayesnas_graph.language.elaborate import Checker
 from bayesnas_graph.language.json import compare, fingerprint, from_json, summary, to_json
 from tests.conftest import LONG, ROOT, SPACES
-from tests.helpers import body, graph
+from tests.helpers import body, graph, mostly_long
 from tests.language.json.graphs import facts, generated, shipped
 
 NAMES = [path.stem for path in SPACES if path.stem != "std"]
@@ -74,7 +74,7 @@ def assert_survives(graph: Graph) -> None:
     assert emit(again) == emit(graph)  # the text, and where weights and gates are in it
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", mostly_long(NAMES, "densenet", "nasbench201", "nats_size", "quickstart", "sequence"))
 def test_shipped_spaces_survive(name: str) -> None:
     every = list(stages(small(name)))
     for stage in (every[0], every[-1]) if name in LARGE else every:

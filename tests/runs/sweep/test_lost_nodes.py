@@ -188,6 +188,7 @@ def searched(folder: Path, data: str, *options: str) -> tuple[list[str], list[An
     return result.stdout.splitlines(), [(one["name"], one["keep"], one["w"]) for one in decision["verdicts"]]
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("default")
 def test_a_killed_worker_changes_nothing(tmp_path: Path) -> None:
     """The search goes on from its checkpoint, decides the same, and Ray prints nothing about it."""
