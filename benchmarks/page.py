@@ -16,6 +16,7 @@ from pathlib import Path
 
 from benchmarks import (
     ablations,
+    against_random,
     check_scaling,
     closing,
     compile_scaling,
@@ -72,6 +73,7 @@ SECTIONS = (
     Section("drawn_step", drawn_step.table),
     Section("disconnected", disconnected.table),
     Section("nasbench201", nasbench201.table, nasbench201.picture, "Accuracy of the cells in NAS-Bench-201"),
+    Section("against_random", against_random.table, against_random.picture, "Found networks and random ones"),
     Section("worth_ablations", worth_ablations.table, worth_ablations.picture, "Cells found with one part replaced"),
     Section("tuning", tuning.table),
     Section("rivals", rivals.table, rivals.picture, "Errors relative to random cells"),
