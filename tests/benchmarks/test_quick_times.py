@@ -25,7 +25,7 @@ def test_the_parts_add_up() -> None:
 
 def test_a_recipe_is_measured_as_it_is() -> None:
     times = measured("quickstart", Path("data"))
-    assert (times.data, times.warmup, times.iterations, times.steps, times.finish) == ("digits", 60, 10, 60, 300)
+    assert (times.data, times.warmup, times.iterations, times.steps, times.finish) == ("digits", 100, 12, 100, 400)
     assert min(times.step, times.update, times.rest) > 0
 
 
