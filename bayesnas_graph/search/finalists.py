@@ -1,14 +1,15 @@
 """Finalists: architectures that are trained from scratch and compared, once a search has decided.
 
 The first finalist is the architecture that the search has decided on. Every other one is proposed with the best one so
-far as its model: some of its choices are drawn again, by the odds that the strategy gives to their candidates. A choice
-keeps as many candidates as before, so lambda and size limits decide how many there are, and finalists which. Of several
-proposals, the one with the largest expected improvement is trained (`bayes/improvement.py`).
+far as its model, by the odds that the strategy gives to candidates. Where a choice keeps a limited number, some choices
+are drawn again, each with as many candidates as before. Where choices keep any number, open candidates change places
+with closed ones anywhere in the network. So lambda and size limits decide how much is kept, and finalists what. Of
+several proposals, the one with the largest expected improvement is trained (`bayes/improvement.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -19,10 +20,11 @@ from pydantic import TypeAdapter
 from bayesnas_graph.bayes import Decision, Why, close_dead_ends, expected_improvement, keep_enough, predict, swaps
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.passes import Disconnected, Misfit, plain, prune
-from bayesnas_graph.passes.analysis import choices, violated
+from bayesnas_graph.passes.analysis import ChoiceSwitches, choices, violated
 
 PROPOSALS = 64  # per finalist
 MOST_CHANGES = 3  # choices of a proposal that are drawn again
+MOST_EXCHANGED = 2  # candidates that are closed, and opened, where choices keep any number
 
 Odds = Mapping[str, float]  # the logarithms of the odds of every switch
 
@@ -76,7 +78,7 @@ def propose(
     groups = frozenset(verdict.name for verdict in decided.verdicts)
     tried = [groups - frozenset(finalist.off) for finalist in finalists]
     model = tried[best_of(finalists)]
-    parts = list(_parts(graph, model))
+    parts = _parts(graph, model)
     if not parts:
         return None
     must_fit = fits(prune(graph, groups - model))
@@ -94,35 +96,70 @@ def propose(
     return tuple(sorted(groups - proposals[int(gains.argmax())]))
 
 
-def _parts(graph: Graph, kept: frozenset[str]) -> Iterator[tuple[tuple[str, ...], int | None]]:
-    """The parts of an architecture that can be drawn again: switches, and how many of them are kept.
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Switches of an architecture that are drawn again together, and how many of them are kept."""
 
-    An optional operation is a part of its own, which may be kept or not.
+    switches: tuple[str, ...]
+    count: int | None = None  # None: each by itself, kept or not
+
+    def redrawn(self, kept: frozenset[str], odds: Odds, numbers: torch.Generator) -> frozenset[str]:
+        """Return what is kept once these switches have been drawn again."""
+        # With this noise the best of several is drawn by the softmax of their odds, and one is positive by its own.
+        noise = _gumbel(len(self.switches), numbers)
+        if self.count is None:
+            noise = [a - b for a, b in zip(noise, _gumbel(len(self.switches), numbers), strict=True)]
+        scores = {name: odds[name] + extra for name, extra in zip(self.switches, noise, strict=True)}
+        ranked = sorted(self.switches, key=lambda name: -scores[name])
+        stay = ranked[: self.count] if self.count is not None else [name for name in ranked if scores[name] > 0]
+        return kept.difference(self.switches).union(stay)
+
+
+@dataclass(frozen=True, slots=True)
+class _Pool:
+    """All candidates of choices that keep any number, each with the zero switch of its choice."""
+
+    zeros: Mapping[str, str | None]
+
+    def redrawn(self, kept: frozenset[str], odds: Odds, numbers: torch.Generator) -> frozenset[str]:
+        """Close one or two candidates, and open one or two others."""
+        leave, enter = (1 + torch.randint(MOST_EXCHANGED, (2,), generator=numbers)).tolist()
+        noise = dict(zip(self.zeros, _gumbel(len(self.zeros), numbers), strict=True))
+        closing = sorted(kept & self.zeros.keys(), key=lambda name: odds[name] - noise[name])[:leave]
+        opening = sorted(self.zeros.keys() - kept, key=lambda name: -odds[name] - noise[name])[:enter]
+        zeros = (self.zeros[name] for name in opening)
+        return kept.difference(closing).union(opening, (zero for zero in zeros if zero is not None))
+
+
+def _parts(graph: Graph, kept: frozenset[str]) -> list[_Part | _Pool]:
+    """Return the parts of an architecture that can be drawn again.
+
+    An optional operation is a part of its own. The pool is listed once for each of its choices, so that all choices
+    are drawn equally often.
     """
     seen: set[str] = set()
+    parts: list[_Part | _Pool] = []
+    free: list[ChoiceSwitches] = []
     for choice in choices(graph):
         seen.update(choice.candidates, [] if choice.zero is None else [choice.zero])
         count = len(kept.intersection(choice.candidates))
-        if 0 < count < len(choice.candidates):
-            yield choice.candidates, count
-    yield from (((group,), None) for group in graph.switches if group not in seen)
+        if choice.most is None:
+            free.append(choice)
+        elif 0 < count < len(choice.candidates):
+            parts.append(_Part(choice.candidates, count))
+    zeros = {name: choice.zero for choice in free for name in choice.candidates}
+    if not zeros.keys() <= kept:
+        parts += [_Pool(zeros)] * len(free)
+    return parts + [_Part((group,)) for group in graph.switches if group not in seen]
 
 
 def _redrawn(
-    kept: frozenset[str], parts: Sequence[tuple[tuple[str, ...], int | None]], odds: Odds, numbers: torch.Generator
+    kept: frozenset[str], parts: Sequence[_Part | _Pool], odds: Odds, numbers: torch.Generator
 ) -> frozenset[str]:
     """Draw one to three parts of an architecture again."""
     count = 1 + int(torch.randint(min(MOST_CHANGES, len(parts)), (), generator=numbers))
     for i in torch.randperm(len(parts), generator=numbers)[:count].tolist():
-        switches, limit = parts[i]
-        # With this noise the best of several is drawn by the softmax of their odds, and one is positive by its own.
-        noise = _gumbel(len(switches), numbers)
-        if limit is None:
-            noise = [a - b for a, b in zip(noise, _gumbel(len(switches), numbers), strict=True)]
-        scores = {name: odds[name] + extra for name, extra in zip(switches, noise, strict=True)}
-        ranked = sorted(switches, key=lambda name: -scores[name])
-        stay = ranked[:limit] if limit is not None else [name for name in switches if scores[name] > 0]
-        kept = kept.difference(switches).union(stay)
+        kept = parts[i].redrawn(kept, odds, numbers)
     return kept
 
 

@@ -15,14 +15,15 @@ import torch
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from bayesnas_graph.bayes import Decision, Verdict, Why
+from bayesnas_graph.bayes import Decision, Verdict, Why, enforce_limits, reconnect
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.passes import prune, verify
-from bayesnas_graph.passes.analysis import choices, cost
+from bayesnas_graph.passes.analysis import choices, cost, violated
 from bayesnas_graph.runs.loop import Interrupted
 from bayesnas_graph.runs.paths import RunPaths
 from bayesnas_graph.runs.reading.run import read_run_record
 from bayesnas_graph.runs.strategies import STRATEGIES
+from bayesnas_graph.search import finalists
 from bayesnas_graph.search.checkpoint import SearchCheckpoints
 from bayesnas_graph.search.finalists import Finalist, best_of, chosen, propose
 from bayesnas_graph.search.loop import SearchOutcome
@@ -51,6 +52,7 @@ network net(width = 4) : image(1, 8, 8) -> classes(10) {
     x -> out : conv(width, stride = 2) > bn > block > block > global_avg_pool > linear(10)
 }
 """
+ANY = ONE.replace("choose 1", "choose")
 FEW: dict[str, Any] = {"finalists": 4, "finalist_steps": 6}
 
 
@@ -303,32 +305,66 @@ def test_odds_decide_what_is_proposed() -> None:
     assert seen.total() == sum(seen[name] for name in likely)
 
 
+def test_candidates_change_places_where_choices_keep_any_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those with low odds leave, others enter, and a choice of which nothing was left is opened for them."""
+    monkeypatch.setattr(finalists, "MOST_CHANGES", 1)
+    graph = problem(ANY).graph
+    first, second = choices(graph)
+    off = frozenset([*first.candidates[1:], *second.candidates, str(second.zero)])
+    decided = decision(graph, off)
+    last = second.candidates[-1]
+    odds = {v.name: 9.0 if v.name in (last, first.candidates[1]) else -9.0 for v in decided.verdicts}
+    seen: Counter[str] = Counter()
+    for seed in range(20):
+        numbers = torch.Generator().manual_seed(seed)
+        proposed = propose(graph, decided, [finalist(graph, off, 1.0)], odds, lambda graph: True, numbers)
+        assert proposed is not None
+        opened = off - set(proposed)
+        assert (last in opened) == (second.zero in opened), "nothing else of this choice is likely"
+        seen.update(opened)
+    assert seen[last] > 0
+    assert seen[first.candidates[1]] > 0
+    assert seen.total() == seen[last] + seen[str(second.zero)] + seen[first.candidates[1]]
+
+
+def test_nothing_to_exchange() -> None:
+    """If lambda and size limits have closed nothing, finalists do not either."""
+    graph = problem(ANY).graph
+    decided, odds = decision(graph), dict.fromkeys(graph.switches, 0.0)
+    first = finalist(graph, frozenset(), 1.0)
+    assert propose(graph, decided, [first], odds, lambda graph: True, torch.Generator()) is None
+
+
 @settings(max_examples=15 * LONG)
 @given(random=st.randoms(use_true_random=False), seed=st.integers(0, 10_000))
 def test_proposals_are_sound(random: Random, seed: int) -> None:
-    """In any space: connected, new, and with no more candidates of a choice than before, or than it must keep."""
+    """In any space: connected, new, and within limits. A choice with a limit keeps no more than before."""
     space, diagnostics = check(random_space(random))
     assume(not any(diagnostic.severity == "error" for diagnostic in diagnostics))
     graph = Problem.of(space.networks[-1], tiny_data(), config()).graph
     assume(graph.gates)
-    decided = decision(graph)
-    odds = {v.name: 0.0 for v in decided.verdicts}
-    finalists = [finalist(graph, decided.off, 1.0)]
+    odds = {name: random.uniform(-3, 3) for name in graph.switches}
+    closed = frozenset(name for name in graph.switches if random.random() < 0.3)
+    decided = enforce_limits(graph, reconnect(graph, decision(graph, closed), odds), odds)
+    assume(not violated(graph, decided.off))
+    tried = [finalist(graph, decided.off, 1.0)]
     for number in range(4):
         numbers = torch.Generator().manual_seed(seed + number)
-        proposed = propose(graph, decided, finalists, odds, lambda graph: True, numbers)
+        proposed = propose(graph, decided, tried, odds, lambda graph: True, numbers)
         if proposed is None:
             break
         off = frozenset(proposed)
-        assert proposed not in [one.off for one in finalists]
+        assert proposed not in [one.off for one in tried]
         smaller = prune(graph, off)
         verify(smaller)
         assert {gate.group for gate in smaller.gates} == {v.name for v in decided.verdicts} - off, "no dead ends"
-        before = frozenset(finalists[best_of(finalists)].off)
+        assert not violated(graph, off)
+        before = frozenset(tried[best_of(tried)].off)
         for choice in choices(graph):
             limit = max(choice.least, len(set(choice.candidates) - before))
-            assert len(set(choice.candidates) - off) <= limit
-        finalists.append(finalist(graph, off, 1.0 - 0.1 * number))
+            may_grow = choice.most is None or graph.constraints
+            assert may_grow or len(set(choice.candidates) - off) <= limit
+        tried.append(finalist(graph, off, 1.0 - 0.1 * number))
 
 
 def test_reasons() -> None:

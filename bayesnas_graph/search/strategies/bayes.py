@@ -20,7 +20,7 @@ from bayesnas_graph import bayes
 from bayesnas_graph.bayes import Decision, Verdict, Why, Worth
 from bayesnas_graph.bayes.groups import group_sums
 from bayesnas_graph.passes import prune
-from bayesnas_graph.passes.analysis import cost, limits
+from bayesnas_graph.passes.analysis import choices, cost, limits
 from bayesnas_graph.runs.config.search import SearchConfig
 from bayesnas_graph.runtime.precision import precise
 from bayesnas_graph.search.baseline import fitting
@@ -127,16 +127,19 @@ def clearest(learner: SearchLearner, worth: Worth, lambda_w: Tensor, off: Collec
 
 
 def _behind(learner: SearchLearner, worth: Worth, lambda_w: Tensor) -> Tensor:
-    """Return how much less every switch is worth than the best candidate of its choice.
+    """Return how much less every switch is worth than what it has to be better than to stay.
 
-    An optional operation, which has no choice, is compared with the worth at which it would be off.
+    That is the best candidate of its choice if the choice keeps a limited number, and otherwise the worth at which the
+    switch would be off.
     """
-    contests, is_zero = learner.contests, learner.switches.is_zero
+    contests, switches = learner.contests, learner.switches
     choice = contests.contest[: contests.groups]
-    candidates = worth.mean.masked_fill(is_zero, -torch.inf)
+    candidates = worth.mean.masked_fill(switches.is_zero, -torch.inf)
     best = candidates.new_full((contests.count,), -torch.inf).scatter_reduce(0, choice, candidates, "amax")[choice]
-    bound = torch.where(contests.is_optional, bayes.off_below(lambda_w), best)
-    return torch.where(is_zero, 0, bound - worth.mean)
+    limited = {name for one in choices(learner.graph) if one.most is not None for name in one.candidates}
+    is_limited = torch.tensor([name in limited for name in switches.groups], device=switches.group.device)
+    bound = torch.where(is_limited, best, bayes.off_below(lambda_w))
+    return torch.where(switches.is_zero, 0, bound - worth.mean)
 
 
 def _look_again(learner: SearchLearner, decision: Decision) -> SearchLearner:
