@@ -5,9 +5,11 @@
 //!
 //! The image is made four times smaller; then every layer keeps the size of the one before it, halves
 //! it, or doubles it, between a 4th and a 32nd of the image. With the 12 layers of the paper these are
-//! 28,657 paths, about 3e4 as published. All layers have one cell: five blocks of two branches each.
-//! Unlike in the paper, a cell reads only the layer before it, not the two before it. `search` has a
-//! class for every pixel; `classify` has the same switches, and a label for the whole image.
+//! 28,657 paths, 2.9e4 as published. All layers have one cell: five blocks of two branches each.
+//! Unlike in the paper, a cell reads only the layer before it, not the two before it; values are made
+//! smaller by resizing, not by convolutions with a stride; and the pyramid at the end has 256 channels
+//! at every size, not 40 to 320. `search` has a class for every pixel; `classify` has the same switches,
+//! and a label for the whole image.
 
 import "std.nas"
 

@@ -6,7 +6,8 @@
 //! blocks after the first is chosen from the candidates of FBNet (B. Wu et al.: FBNet: Hardware-Aware
 //! Efficient ConvNet Design via Differentiable Neural Architecture Search. CVPR 2019): kernels of 3
 //! and 5, expansions of 1, 3 and 6 and, without expansion, convolutions in two groups. A block that
-//! keeps the shape may be left out. These are 8^5 * 9^9, about 1e13, networks.
+//! keeps the shape may be left out. With an expansion of 1 and without groups, a block has no first
+//! convolution here. These are 8^5 * 9^9, about 1e13, networks.
 
 /// The multiple of 8 next to a number, but not less than 90 % of it.
 let divisible(n) = max(8, 8 * floor(n / 8 + 1 / 2), 8 * ceil((0.9 * n) / 8))

@@ -1,9 +1,10 @@
 //! A space for signals: sequences of measurements, such as those of an accelerometer.
 //!
-//! The stem and the residual blocks are those of Z. Wang, W. Yan, T. Oates: Time series
-//! classification from scratch with deep neural networks: A strong baseline. IJCNN 2017. The data
-//! are as in D. Anguita et al.: A Public Domain Dataset for Human Activity Recognition Using
-//! Smartphones. ESANN 2013: nine signals of 128 measurements, six activities.
+//! Residual blocks of convolution, batch norm and ReLU, with a global average at the end, are an idea
+//! of Z. Wang, W. Yan, T. Oates: Time series classification from scratch with deep neural networks: A
+//! strong baseline. IJCNN 2017. Kernels, pools and candidates are ours. The data are as in D. Anguita et
+//! al.: A Public Domain Dataset for Human Activity Recognition Using Smartphones. ESANN 2013: nine
+//! signals of 128 measurements, six activities.
 //!
 //! A cell reads a sequence and has three nodes. Every edge is a choice among convolutions of several
 //! lengths, pools, self-attention, and the sequence itself.

@@ -6,7 +6,8 @@
 //! `shufflenet_v2` is the network of the paper, 2,278,604 parameters. `search` is the space of single
 //! path one-shot search (Z. Guo, X. Zhang, H. Mu, W. Heng, Z. Liu, Y. Wei, J. Sun: Single Path One-Shot
 //! Neural Architecture Search with Uniform Sampling. ECCV 2020): 20 blocks, each with a kernel of 3, 5
-//! or 7, or with three separable convolutions. These are 4^20, about 1e12, networks.
+//! or 7, or with three separable convolutions. These are 4^20, about 1e12, networks. Unlike in their
+//! code, both halves of a block that changes the shape are equally wide.
 
 import "std.nas"
 
