@@ -1,0 +1,30 @@
+"""The verbs of the program as Python functions.
+
+    >>> from bayesnas_graph import api as nas
+    >>> network = nas.load("lenet5")
+    >>> network.name
+    'lenet5'
+
+Each function does the same as the verb of its name, but raises `NasError` instead of printing diagnostics. Nothing is
+printed, and only requested files are written.
+"""
+
+from bayesnas_graph.api.networks import compile, derive, export, sample
+from bayesnas_graph.api.runs import compress, evaluate, search, sweep, train
+from bayesnas_graph.api.texts import check, load
+from bayesnas_graph.language.elaborate import Text
+
+__all__ = [
+    "Text",
+    "check",
+    "compile",
+    "compress",
+    "derive",
+    "evaluate",
+    "export",
+    "load",
+    "sample",
+    "search",
+    "sweep",
+    "train",
+]
