@@ -9,9 +9,9 @@ Each function does the same as the verb of its name, but raises `NasError` inste
 printed, and only requested files are written.
 """
 
-from bayesnas_graph.api.networks import compile, derive, export, sample
+from bayesnas_graph.api.networks import compile, derive, diff, export, sample, stats
 from bayesnas_graph.api.runs import compress, evaluate, search, sweep, train
-from bayesnas_graph.api.texts import check, load
+from bayesnas_graph.api.texts import check, describe, explain, fmt, load, ops, spaces
 from bayesnas_graph.language.elaborate import Text
 
 __all__ = [
@@ -20,11 +20,18 @@ __all__ = [
     "compile",
     "compress",
     "derive",
+    "describe",
+    "diff",
     "evaluate",
+    "explain",
     "export",
+    "fmt",
     "load",
+    "ops",
     "sample",
     "search",
+    "spaces",
+    "stats",
     "sweep",
     "train",
 ]

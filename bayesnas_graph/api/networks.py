@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from bayesnas_graph.api.arguments import AnySpace, File, Value, as_path, path_or_text, run_at
-from bayesnas_graph.api.texts import load
+from bayesnas_graph.api.texts import load, loaded
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.language.elaborate import Network, Text
 from bayesnas_graph.report.results import SearchResult
+from bayesnas_graph.report.space_diff import SpaceDiff, compare_spaces, is_graph_file
+from bayesnas_graph.report.space_stats import SpaceStats, space_stats
 from bayesnas_graph.runs.opening import open_run
 from bayesnas_graph.runs.subject import parameter_values
 
@@ -22,6 +25,32 @@ if TYPE_CHECKING:
     from bayesnas_graph.passes import DeviceKind, Mode
 
 
+def stats(network: Network | AnySpace, *, allow_python: bool = False) -> SpaceStats:
+    """Count the architectures of a network, and the costs of the smallest, the largest, and all candidates together.
+
+    The network is loaded, or the first one of a file, a shipped space or a text. Raises NasError for one with errors,
+    and if no architecture meets what the network requires.
+    """
+    return space_stats(loaded(network, allow_python=allow_python))
+
+
+def diff(
+    before: Network | AnySpace, after: Network | AnySpace, network: str | None = None, *, allow_python: bool = False
+) -> SpaceDiff:
+    """Compare two spaces: operations, switches, wiring and budgets.
+
+    Each is a loaded network, a file, a shipped space, a text, or a graph in a `.json` file. `network` is the one to
+    load from files and texts, by default the first. Raises NasError for what cannot be loaded.
+    """
+
+    def part(space: Network | AnySpace) -> Network | Path:
+        if isinstance(space, File) and is_graph_file(Path(space)):
+            return Path(space)
+        return loaded(space, network, allow_python=allow_python)
+
+    return compare_spaces(part(before), part(after))
+
+
 def sample(network: Network | AnySpace, count: int = 1, *, seed: int = 0, with_replacement: bool = False) -> Sample:
     """Draw architectures of a network at random: connected, distinct, and meeting what the network requires.
 
@@ -30,8 +59,7 @@ def sample(network: Network | AnySpace, count: int = 1, *, seed: int = 0, with_r
     """
     from bayesnas_graph.derive.sample import sample
 
-    loaded = network if isinstance(network, Network) else load(network)
-    return sample(loaded, count, seed, with_replacement=with_replacement)
+    return sample(loaded(network), count, seed, with_replacement=with_replacement)
 
 
 def compile(
@@ -48,8 +76,8 @@ def compile(
     from bayesnas_graph import passes
     from bayesnas_graph.codegen.supernet import Supernet
 
-    loaded = network if isinstance(network, Network) else load(network, allow_python=allow_python)
-    graph = passes.run(loaded.graph(), passes.SWITCHES, passes.Options(zero, mode))
+    written = loaded(network, allow_python=allow_python).graph()
+    graph = passes.run(written, passes.SWITCHES, passes.Options(zero, mode))
     return Supernet.of(graph, device, batch, fuse=fuse)
 
 
