@@ -9,8 +9,10 @@ Each function does the same as the verb of its name, but raises `NasError` inste
 printed, and only requested files are written.
 """
 
+from bayesnas_graph.api.datasets import data_get, data_list
 from bayesnas_graph.api.networks import compile, derive, diff, export, sample, stats
 from bayesnas_graph.api.runs import compress, evaluate, search, sweep, train
+from bayesnas_graph.api.showing import draw, report, status, sweep_status
 from bayesnas_graph.api.texts import check, describe, explain, fmt, load, ops, spaces
 from bayesnas_graph.language.elaborate import Text
 
@@ -19,19 +21,25 @@ __all__ = [
     "check",
     "compile",
     "compress",
+    "data_get",
+    "data_list",
     "derive",
     "describe",
     "diff",
+    "draw",
     "evaluate",
     "explain",
     "export",
     "fmt",
     "load",
     "ops",
+    "report",
     "sample",
     "search",
     "spaces",
     "stats",
+    "status",
     "sweep",
+    "sweep_status",
     "train",
 ]
