@@ -9,7 +9,6 @@ import typer
 
 from bayesnas_graph import passes
 from bayesnas_graph.cli.console import echo, written
-from bayesnas_graph.cli.draw import picture
 from bayesnas_graph.cli.network_options import AllowPython, NetworkName, Parameters, SpaceFile, load_network
 from bayesnas_graph.cli.output_options import Force
 from bayesnas_graph.cli.terminal import bold
@@ -19,6 +18,7 @@ from bayesnas_graph.ir import Graph
 from bayesnas_graph.language.elaborate import Network
 from bayesnas_graph.language.json import fingerprint, to_json
 from bayesnas_graph.passes.analysis import cost
+from bayesnas_graph.report.drawing import Drawing
 
 
 def compile(
@@ -58,7 +58,7 @@ def compile(
     contents = {
         "graph.json": to_json(graph).encode(),
         f"{loaded.name}.py": emit(faster, _doc(loaded, mark), standalone=not fuse).text.encode(),
-        f"{loaded.name}.svg": picture(loaded, "svg"),
+        f"{loaded.name}.svg": Drawing.of(loaded).only([]).page(),
     }
     write_outputs([(folder / name, content) for name, content in contents.items()], force=force)
     _summarise(loaded, elaborated, faster, mark)

@@ -14,8 +14,8 @@ from pathlib import Path
 import typer
 
 from bayesnas_graph.cli.terminal import dim, green, red, text_width, use_color
-from bayesnas_graph.diagnostics import Diagnostic, NasError, nearest, render
-from bayesnas_graph.diagnostics.resources import shipped_space, shipped_spaces
+from bayesnas_graph.diagnostics import Diagnostic, NasError, render
+from bayesnas_graph.diagnostics.resources import shipped_space
 from bayesnas_graph.diagnostics.wrapping import wrapped
 
 MOST_SHOWN = 200  # diagnostics
@@ -139,11 +139,3 @@ def space_files(names: Iterable[Path]) -> list[tuple[Path, str]]:
         else:
             files.append((name, str(name)))
     return files
-
-
-def unknown_space(name: str) -> NasError:
-    """Return the error for a name that is not a shipped space."""
-    known = [path.stem for path in shipped_spaces()]
-    match = nearest(name.removesuffix(".nas"), known)
-    help = f"did you mean `{match}`?" if match else f"shipped spaces: {', '.join(known)}"
-    return NasError([Diagnostic("NAS011", f"no shipped space named `{name}`", help=help)])

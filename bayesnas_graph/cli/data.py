@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,11 +13,10 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 
 from bayesnas_graph.cli.rich_output import live_console, show_table
 from bayesnas_graph.cli.terminal import loading
-from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.diagnostics.wrapping import whole
 
 if TYPE_CHECKING:
-    from bayesnas_graph.data import DataSet
+    from bayesnas_graph.data.available import Availability
     from bayesnas_graph.data.transfer import Watch
 
 DataFolder = Annotated[
@@ -34,11 +32,11 @@ data = typer.Typer(help="List data sets, or download one.", no_args_is_help=True
 def list_sets(data_dir: DataFolder = DEFAULT_FOLDER) -> None:
     """List the data sets: shape, classes, and whether each is available."""
     with loading():
-        from bayesnas_graph.data import DATASETS
+        from bayesnas_graph.data.available import list_datasets
 
     rows = [
         (one.name, "x".join(map(str, one.shape)), f"{one.classes} classes", _state(one, data_dir))
-        for one in DATASETS.values()
+        for one in list_datasets(data_dir)
     ]
     rows += [
         ("folder:PATH", "any", "any", "images in folders, one folder per class"),
@@ -47,15 +45,13 @@ def list_sets(data_dir: DataFolder = DEFAULT_FOLDER) -> None:
     show_table(rows)
 
 
-def _state(one: DataSet, folder: Path) -> str:
-    if one.find is not None:
-        try:
-            return f"in {one.find(folder)[0].parent}"
-        except NasError:
-            return f"not in {folder}: {whole(f'bayesnas-graph data get {one.name}')}"
+def _state(one: Availability, folder: Path) -> str:
+    if one.has_files:
+        get = whole(f"bayesnas-graph data get {one.name}")
+        return f"in {one.folder}" if one.is_available else f"not in {folder}: {get}"
     if one.any_shape:
         return "random, in this shape or any other"
-    return f"part of scikit-learn, which is {'installed' if find_spec('sklearn') else 'not installed'}"
+    return f"part of scikit-learn, which is {'installed' if one.is_available else 'not installed'}"
 
 
 @data.command()
@@ -65,18 +61,13 @@ def get(
     mirror: Annotated[str | None, typer.Option(metavar="URL", help="Another web address with the same files.")] = None,
 ) -> None:
     """Download a data set. Existing files are kept, and interrupted downloads are resumed."""
-    from bayesnas_graph.data.catalogue import ORIGINS
-    from bayesnas_graph.data.datasets import DATASETS, unknown_dataset
+    from bayesnas_graph.data.available import origin_of
     from bayesnas_graph.data.download import download
 
-    if name not in DATASETS:
-        raise unknown_dataset(name)
-    if name not in ORIGINS:
-        help = f"data sets with files: {', '.join(ORIGINS)}"
-        raise NasError([Diagnostic("NAS501", f"nothing to download for `{name}`", help=help)])
+    origin = origin_of(name)
     try:
         with _progress() as watch:
-            for path, fetched in download(ORIGINS[name], data_dir, watch, mirror):
+            for path, fetched in download(origin, data_dir, watch, mirror):
                 typer.echo(f"{'wrote' if fetched else 'already downloaded:'} {path}")
     except KeyboardInterrupt:
         sys.stderr.write("interrupted; run the same command again to resume\n")

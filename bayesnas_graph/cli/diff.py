@@ -13,8 +13,9 @@ from bayesnas_graph.cli.network_options import AllowPython, NetworkName, load_ne
 from bayesnas_graph.cli.terminal import bold, dim, green
 from bayesnas_graph.diagnostics.json_text import json_text
 from bayesnas_graph.diagnostics.words import counted
-from bayesnas_graph.ir import Graph
-from bayesnas_graph.language.json import Difference, compare, read_graph, summary
+from bayesnas_graph.language.elaborate import Network
+from bayesnas_graph.language.json import Difference
+from bayesnas_graph.report.space_diff import SpaceDiff, compare_spaces, is_graph_file
 
 MOST_LINES = 40
 
@@ -35,32 +36,25 @@ def diff(
     allow_python: AllowPython = False,
 ) -> None:
     """Compare two search spaces: operations, switches, wiring and budgets."""
-    old, old_budgets = _load(before, network, allow_python)
-    new, new_budgets = _load(after, network, allow_python)
-    budgets = ((), ()) if old_budgets is None or new_budgets is None else (old_budgets, new_budgets)
-    difference = compare(old, new, budgets)
+    found = compare_spaces(_load(before, network, allow_python), _load(after, network, allow_python))
     if as_json_:
-        typer.echo(json_text(difference.as_json()))
-    elif difference.same:
-        echo(f"{green('the same space')}{_renamed(difference)}")
+        typer.echo(json_text(found.as_json()))
+    elif found.same:
+        echo(f"{green('the same space')}{_renamed(found.difference)}")
     else:
-        echo(bold(_headline(old, new, same_graph=difference.same_graph)), 2)
-        lines = summary(difference, old, new)
+        echo(bold(_headline(found)), 2)
+        lines = found.lines
         shown = lines if show_all or len(lines) <= MOST_LINES else lines[: MOST_LINES - 1]
         for line in shown:
             echo(f"  {line}", 4)
         if len(shown) < len(lines):
             echo(dim(f"  and {counted(len(lines) - len(shown), 'more line')}; `--all` shows them"))
-    if not difference.same:
+    if not found.same:
         raise typer.Exit(1)
 
 
-def _load(file: Path, network: str | None, allow_python: bool) -> tuple[Graph, tuple[str, ...] | None]:
-    """Return a graph and its budgets; a graph read from JSON has none."""
-    if file.suffix.lower() == ".json":
-        return read_graph(file, str(file)), None
-    loaded = load_network(file, network, None, allow_python=allow_python)
-    return loaded.graph(), tuple(map(str, loaded.budgets))
+def _load(file: Path, network: str | None, allow_python: bool) -> Network | Path:
+    return file if is_graph_file(file) else load_network(file, network, None, allow_python=allow_python)
 
 
 def _renamed(difference: Difference) -> str:
@@ -70,11 +64,11 @@ def _renamed(difference: Difference) -> str:
     return f", {' and '.join(renamed)} renamed" if renamed else ""
 
 
-def _headline(old: Graph, new: Graph, *, same_graph: bool) -> str:
-    if same_graph:
+def _headline(found: SpaceDiff) -> str:
+    if found.difference.same_graph:
         return "the same graph with different budgets:"
     sizes = [
         f"{counted(len(graph), 'node')} and {counted(len({gate.group for gate in graph.gates}), 'switch')}"
-        for graph in (old, new)
+        for graph in (found.before, found.after)
     ]
     return f"different: {sizes[0]} before, {sizes[1]} after"

@@ -12,8 +12,8 @@ from bayesnas_graph.cli import suggestions
 from bayesnas_graph.cli.console import echo
 from bayesnas_graph.cli.rich_output import rich_console
 from bayesnas_graph.cli.terminal import bold
-from bayesnas_graph.diagnostics import CODES, Diagnostic, NasError, did_you_mean
-from bayesnas_graph.diagnostics.resources import folder
+from bayesnas_graph.diagnostics import CODES
+from bayesnas_graph.diagnostics.pages import error_page
 
 
 def explain(
@@ -29,13 +29,7 @@ def explain(
         for known in CODES.values():
             echo(f"{bold(known.name)}  {known.title}", 8)
         return
-    name = code.upper()
-    if name.isdigit():
-        name = f"NAS{name:0>3}"
-    if name not in CODES:
-        help = did_you_mean(name, CODES) or "`bayesnas-graph explain` lists all codes"
-        raise NasError([Diagnostic("NAS101", f"unknown error code `{code}`", help=help)])
-    page = (folder("errors") / f"{name}.md").read_text(encoding="utf-8")
+    page = error_page(code)
     if sys.stdout.isatty():
         rich_console().print(Markdown(page))
     else:

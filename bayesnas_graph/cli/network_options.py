@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +10,7 @@ import typer
 
 from bayesnas_graph.cli.console import show_diagnostics
 from bayesnas_graph.cli.suggestions import spaces
-from bayesnas_graph.language.elaborate import Loaded, Network, load
+from bayesnas_graph.language.elaborate import Network, load
 from bayesnas_graph.language.elaborate.values import Argument
 
 if TYPE_CHECKING:
@@ -27,26 +27,14 @@ AllowPython = Annotated[bool, typer.Option("--allow-python", help="Import the Py
 
 def load_network(file: Path, name: str | None, parameters: list[str] | None, *, allow_python: bool = False) -> Network:
     """Return a network, and print warnings. Raises NasError."""
-    return load_with_files(file, name, parameter_values(parameters or ()), allow_python=allow_python).network
+    loaded = load.load_network(file, name, parameter_values(parameters or ()), allow_python=allow_python)
+    show_diagnostics(loaded.warnings)
+    return loaded.network
 
 
 def parameter_values(texts: Iterable[str]) -> dict[str, Argument]:
     """Return the values of `-p` by name."""
     return dict(map(_parameter, texts))
-
-
-def load_with_files(
-    file: Path,
-    name: str | None,
-    overrides: Mapping[str, Argument],
-    *,
-    called: str | None = None,
-    allow_python: bool = False,
-) -> Loaded:
-    """Return a network with the files it was read from, and print warnings. Raises NasError."""
-    loaded = load.load_network(file, name, overrides, called=called, allow_python=allow_python)
-    show_diagnostics(loaded.warnings)
-    return loaded
 
 
 def _parameter(text: str) -> tuple[str, Argument]:

@@ -9,11 +9,11 @@ from typing import Annotated
 import typer
 
 from bayesnas_graph.cli import suggestions
-from bayesnas_graph.cli.console import echo, unknown_space, written
+from bayesnas_graph.cli.console import echo, written
 from bayesnas_graph.cli.output_options import Force
 from bayesnas_graph.cli.terminal import dim
 from bayesnas_graph.diagnostics.outputs import check_name, write_outputs
-from bayesnas_graph.diagnostics.resources import shipped_space
+from bayesnas_graph.diagnostics.resources import shipped_space, unknown_space
 from bayesnas_graph.ir.ops import PRIMITIVES
 from bayesnas_graph.language.syntax import reserved_words
 from bayesnas_graph.runs.recipes import settings_files

@@ -8,10 +8,8 @@ import typer
 
 from bayesnas_graph.cli import suggestions
 from bayesnas_graph.cli.rich_output import show_table
-from bayesnas_graph.diagnostics import Diagnostic, NasError, did_you_mean
 from bayesnas_graph.diagnostics.json_text import json_text
-from bayesnas_graph.language.elaborate.other_names import other_name
-from bayesnas_graph.language.elaborate.vocabulary import vocabulary
+from bayesnas_graph.language.elaborate.vocabulary import entries_named, vocabulary
 
 
 def ops(
@@ -22,14 +20,7 @@ def ops(
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
     """List the operations: primitives, the library `std.nas`, and functions."""
-    entries = vocabulary()
-    if name is not None:
-        names = [entry.name for entry in entries]
-        if name not in names:
-            other = other_name(name, names.__contains__)
-            help = other.help if other else did_you_mean(name, names)
-            raise NasError([Diagnostic("NAS101", f"unknown operation `{name}`", help=help)])
-        entries = [entry for entry in entries if entry.name == name]
+    entries = vocabulary() if name is None else entries_named(name)
     if as_json:
         typer.echo(json_text([vars(entry) for entry in entries]))
         return

@@ -14,9 +14,8 @@ from bayesnas_graph.cli.output_options import Force
 from bayesnas_graph.cli.terminal import dim, link, waiting
 from bayesnas_graph.diagnostics.outputs import check_outputs, write_outputs
 from bayesnas_graph.report.builder import build_page
-from bayesnas_graph.report.movie import MOVIES, movie_file
+from bayesnas_graph.report.movie import movie_problem
 from bayesnas_graph.runs.paths import RunPaths
-from bayesnas_graph.runs.reading.sweep import is_sweep
 
 
 def report(
@@ -42,16 +41,15 @@ def report(
     path = output or (runs[0] / "report.html" if in_run_folder else Path("comparison.html"))
     own = [path] if in_run_folder else []  # the page in a run folder can always be written again
     if movie is not None:
-        _check_movie(movie, runs)
+        problem = movie_problem(movie, runs)
+        if problem is not None:
+            raise typer.BadParameter(problem, param_hint="--movie")
     named = [*([] if in_run_folder else [path]), *([] if movie is None else [movie])]
     check_outputs([(each, None) for each in named], force=force)
     with waiting("reading the run" if len(runs) == 1 else "reading the runs"):
         page = build_page(runs, allow_python=allow_python)
     show_diagnostics(page.warnings)
-    pictures = list(page.pictures()) if figures is not None else []
-    outputs = [(path, page.html().encode()), *((figures / name, content) for name, content in pictures if figures)]
-    if movie is not None:
-        outputs.append((movie, movie_file(page.runs[0], movie)))
+    outputs = page.files(path, figures, movie)
     if in_run_folder:
         RunPaths(runs[0]).check_there()
     write_outputs(outputs, force=force, own=own)
@@ -60,10 +58,3 @@ def report(
         echo(line, 2)
     if show:
         webbrowser.open(path.resolve().as_uri())
-
-
-def _check_movie(path: Path, runs: list[Path]) -> None:
-    if path.suffix.lower() not in MOVIES:
-        raise typer.BadParameter(f"`{path}` has no known ending: use {' or '.join(MOVIES)}", param_hint="--movie")
-    if len(runs) != 1 or is_sweep(runs[0]):
-        raise typer.BadParameter("a movie shows one search, so give one run", param_hint="--movie")

@@ -10,18 +10,13 @@ from typing import Annotated
 import typer
 
 from bayesnas_graph.cli import suggestions
-from bayesnas_graph.cli.console import echo, show_diagnostics, unknown_space
+from bayesnas_graph.cli.console import echo, show_diagnostics
 from bayesnas_graph.cli.rich_output import show_fields, show_table, show_text
 from bayesnas_graph.cli.terminal import bold
-from bayesnas_graph.diagnostics import NasError, Report
-from bayesnas_graph.diagnostics.resources import shipped_space, shipped_spaces
-from bayesnas_graph.diagnostics.source import Source
 from bayesnas_graph.ir.constraint import Constraint
-from bayesnas_graph.language.elaborate import Checker, Network
+from bayesnas_graph.language.elaborate import Network
 from bayesnas_graph.language.elaborate.values import show
-from bayesnas_graph.language.elaborate.vocabulary import definition_signature
-from bayesnas_graph.language.syntax import ast, parse
-from bayesnas_graph.runs.recipes import settings_files
+from bayesnas_graph.report.space_description import describe_space, find_space, list_spaces
 
 MOST_CONDITIONS = 10  # that are listed for a network
 
@@ -40,9 +35,7 @@ def spaces(
     if name is None:
         _list()
         return
-    file = Path(name) if Path(name).is_file() else shipped_space(name)
-    if file is None:
-        raise unknown_space(name)
+    file = find_space(name)
     if path:
         typer.echo(file)
     elif text:
@@ -52,50 +45,21 @@ def spaces(
 
 
 def _list() -> None:
-    rows = []
-    for path in shipped_spaces():
-        doc = parse(Source(path.name, path.read_text(encoding="utf-8")), Report()).doc
-        rows.append((path.stem, doc.split("\n\n")[0].replace("\n", " ")))
-    show_table(rows)
+    show_table((space.name, space.doc) for space in list_spaces())
 
 
 def _describe(file: Path) -> None:
-    report = Report()
-    space = Checker(report).path(file, str(file))
-    if space is None or report.has_errors:
-        raise NasError(report.diagnostics)
-    show_diagnostics(report.diagnostics)
+    space = describe_space(file)
+    show_diagnostics(space.warnings)
     if space.doc:
         show_text(space.doc)
     echo()
-    show_table(_definition(definition) for definition in space.module.own.values())
+    show_table((one.kind, one.signature, one.doc) for one in space.definitions)
     for network in space.networks:
         _network(network)
-    recipes = settings_files(file)
-    if recipes:
+    if space.settings:
         echo(bold("\nrecipes"))
-        show_table((f"  {path.name}", _first_comment(path)) for path in recipes)
-
-
-def _first_comment(path: Path) -> str:
-    """Return the first line of a settings file, if it is a comment."""
-    with path.open(encoding="utf-8", errors="replace") as file:
-        first = file.readline().strip()
-    return first.lstrip("# ") if first.startswith("#") else ""
-
-
-def _definition(definition: ast.Definition) -> tuple[str, str, str]:
-    """Return the kind, signature and documentation of a definition."""
-    doc = definition.doc.replace("\n", " ")
-    match definition:
-        case ast.Let():
-            return "let", f"{definition_signature(definition)} = {definition.value.span.text}", doc
-        case ast.Motif(role=role):
-            return role, definition_signature(definition), doc
-        case ast.SetDefinition():
-            return "set", definition_signature(definition), doc
-        case ast.PythonOperation():
-            return "op", definition_signature(definition), doc
+        show_table((f"  {one.path.name}", one.doc) for one in space.settings)
 
 
 def _conditions(constraints: Iterable[Constraint]) -> list[str]:

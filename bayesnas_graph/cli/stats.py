@@ -6,27 +6,14 @@ from typing import Annotated, Any
 
 import typer
 
-from bayesnas_graph import passes
 from bayesnas_graph.cli.console import echo
 from bayesnas_graph.cli.network_options import AllowPython, NetworkName, Parameters, SpaceFile, load_network
 from bayesnas_graph.cli.rich_output import show_fields
 from bayesnas_graph.cli.terminal import bold
 from bayesnas_graph.diagnostics.json_text import json_text
-from bayesnas_graph.language.elaborate import Network
-from bayesnas_graph.language.elaborate.values import show
-from bayesnas_graph.passes.analysis import (
-    Cost,
-    CostRange,
-    Extremes,
-    NetworkCount,
-    StepMemory,
-    SwitchCounts,
-    cost,
-    extremes,
-    networks,
-    step_memory,
-    switches,
-)
+from bayesnas_graph.diagnostics.words import at_least
+from bayesnas_graph.passes.analysis import CostRange, NetworkCount
+from bayesnas_graph.report.space_stats import SpaceStats, space_stats
 
 BATCHES = (1, 64, 256)
 
@@ -39,48 +26,42 @@ def stats(
     allow_python: AllowPython = False,
 ) -> None:
     """Count the architectures of a space, and the cost of the smallest, the largest, and all candidates together."""
-    loaded = load_network(file, network, parameters, allow_python=allow_python)
-    graph = loaded.graph()
-    counted, distinct, costs, ends = switches(graph), networks(graph), cost(graph), extremes(graph)
-    memory = step_memory(passes.run(graph, (*passes.SWITCHES, *passes.FASTER)))
-    required = list(dict.fromkeys(map(str, graph.constraints)))
+    counted = space_stats(load_network(file, network, parameters, allow_python=allow_python))
     if as_json:
-        typer.echo(json_text({**_json(loaded, counted, distinct, costs, ends, memory), "requirements": required}))
+        typer.echo(json_text(_json(counted)))
         return
-    signature = f"{', '.join(map(show, loaded.inputs))} -> {', '.join(map(show, loaded.outputs))}"
-    echo(bold(f"network {loaded.name}: {signature}"), 2)
-    rows = _rows(loaded, counted, distinct, costs, ends, memory)
-    show_fields([*rows, *(("requires", text) for text in required)], 14)
+    echo(bold(f"network {counted.network}: {', '.join(counted.inputs)} -> {', '.join(counted.outputs)}"), 2)
+    show_fields(_rows(counted), 14)
 
 
-def _rows(
-    network: Network, counted: SwitchCounts, distinct: NetworkCount, costs: Cost, ends: Extremes, memory: StepMemory
-) -> list[tuple[str, str]]:
-    rows = [("arguments", network.arguments_text or "none")]
-    uncounted = "at least " if costs.flops_at_least else ""
+def _rows(counted: SpaceStats) -> list[tuple[str, str]]:
+    arguments = ", ".join(f"{name} = {value}" for name, value in counted.arguments.items())
+    rows = [("arguments", arguments or "none")]
+    uncounted = "at least " if counted.flops_at_least else ""
+    flops = f"{at_least(counted.flops, counted.flops_at_least)} per sample"
     if counted.choices:
         rows += [
-            ("architectures", f"{scientific(counted.settings)}{_exact(counted.settings)}"),
-            ("networks", f"{_number(distinct)}, distinct and connected"),
-            ("choices", f"{counted.choices:,} ({network.block.choices:,} in all uses)"),
-            ("switches", f"{counted.candidates:,} ({counted.gates:,} in all uses)"),
-            ("operations", f"{network.block.nodes:,}"),
-            ("parameters", f"{costs.parameters:,} with all candidates"),
-            ("parameters", f"{_span(ends.parameters)} in one architecture"),
-            ("multiply-adds", f"{costs.flops_text} per sample with all candidates"),
-            ("multiply-adds", f"{uncounted}{_span(ends.flops)} per sample in one architecture"),
+            ("architectures", f"{scientific(counted.architectures)}{_exact(counted.architectures)}"),
+            ("networks", f"{_number(counted.networks)}, distinct and connected"),
+            ("choices", f"{counted.choices:,} ({counted.choice_uses:,} in all uses)"),
+            ("switches", f"{counted.switches:,} ({counted.switch_uses:,} in all uses)"),
+            ("operations", f"{counted.operations:,}"),
+            ("parameters", f"{counted.parameters:,} with all candidates"),
+            ("parameters", f"{_span(counted.architecture_parameters)} in one architecture"),
+            ("multiply-adds", f"{flops} with all candidates"),
+            ("multiply-adds", f"{uncounted}{_span(counted.architecture_flops)} per sample in one architecture"),
         ]
     else:
         rows += [
             ("architectures", "1, a fixed network"),
-            ("operations", f"{network.block.nodes:,}"),
-            ("parameters", f"{costs.parameters:,}"),
-            ("multiply-adds", f"{costs.flops_text} per sample"),
+            ("operations", f"{counted.operations:,}"),
+            ("parameters", f"{counted.parameters:,}"),
+            ("multiply-adds", flops),
         ]
+    memory = counted.memory
     rows += [("activations", f"{memory.activations(batch) / 2**20:,.1f} MiB at batch {batch}") for batch in BATCHES]
     rows += [("training", f"{memory.training(batch) / 2**20:,.1f} MiB at batch {batch}") for batch in BATCHES]
-    rows += [("requires", str(budget)) for budget in network.budgets]
-    return rows
+    return [*rows, *(("requires", text) for text in (*counted.budgets, *counted.conditions))]
 
 
 def _span(costs: CostRange) -> str:
@@ -115,27 +96,27 @@ def _exact(number: int) -> str:
     return f" ({number:,})" if len(str(number)) <= 24 else " (`--json` prints all digits)"
 
 
-def _json(
-    network: Network, counted: SwitchCounts, distinct: NetworkCount, costs: Cost, ends: Extremes, memory: StepMemory
-) -> dict[str, Any]:
+def _json(counted: SpaceStats) -> dict[str, Any]:
+    sizes = {"weights": counted.architecture_parameters, "flops": counted.architecture_flops}
     return {
         "version": 1,
-        "network": network.name,
-        "parameters": {name: show(value) for name, value in network.arguments},
-        "architectures": str(counted.settings),  # JSON readers lose digits of large numbers
-        "networks": {"count": str(distinct.count), "exact": distinct.exact},  # distinct and connected
+        "network": counted.network,
+        "parameters": counted.arguments,
+        "architectures": str(counted.architectures),  # JSON readers lose digits of large numbers
+        "networks": {"count": str(counted.networks.count), "exact": counted.networks.exact},  # distinct and connected
         "choices": counted.choices,
-        "switches": counted.candidates,
-        "gates": counted.gates,
-        "operations": network.block.nodes,
-        "edges": network.block.edges,
-        "weights": costs.parameters,
-        "flops": costs.flops,
-        "flops_at_least": costs.flops_at_least,
-        "architecture": {"weights": _ends(ends.parameters), "flops": _ends(ends.flops)},
-        "activation_bytes": {str(batch): memory.activations(batch) for batch in BATCHES},
-        "training_bytes": {str(batch): memory.training(batch) for batch in BATCHES},
-        "budgets": [str(budget) for budget in network.budgets],
+        "switches": counted.switches,
+        "gates": counted.switch_uses,
+        "operations": counted.operations,
+        "edges": counted.edges,
+        "weights": counted.parameters,
+        "flops": counted.flops,
+        "flops_at_least": counted.flops_at_least,
+        "architecture": {name: _ends(costs) for name, costs in sizes.items()},
+        "activation_bytes": {str(batch): counted.memory.activations(batch) for batch in BATCHES},
+        "training_bytes": {str(batch): counted.memory.training(batch) for batch in BATCHES},
+        "budgets": counted.budgets,
+        "requirements": counted.conditions,
     }
 
 

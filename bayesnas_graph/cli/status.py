@@ -70,11 +70,11 @@ def _rows(record: RunRecord, now: datetime) -> list[tuple[str, str]]:
     subject = f"network {manifest['network']} of {manifest['space']} on {config.get('data')}"
     rows = [
         ("run", dim(str(record.folder))),
-        (_verb(record), bold(f"{subject}, {device}, seed {config.get('seed')}")),
+        (record.kind, bold(f"{subject}, {device}, seed {config.get('seed')}")),
         ("started", _started(record, now)),
         ("state", _state(record, now)),
     ]
-    if _is_training(record):
+    if record.kind != "search":
         return [*rows, *_training_rows(record)]
     rows.append(("step", _step(record)))
     if record.rows:
@@ -139,12 +139,7 @@ def _target(record: RunRecord, text: str) -> str:
 
 def _resume(record: RunRecord) -> str:
     needs_python = bool(record.manifest.get("python_ops")) or names_code(record.config.get("data"))
-    return resume_command(_verb(record), record.folder, allow_python=needs_python)
-
-
-def _verb(record: RunRecord) -> str:
-    """Return the verb that started the run, and resumes it."""
-    return str(record.manifest["kind"]) if _is_training(record) else "search"
+    return resume_command(record.kind, record.folder, allow_python=needs_python)
 
 
 def _json(record: RunRecord) -> dict[str, Any]:
@@ -166,7 +161,7 @@ def _json(record: RunRecord) -> dict[str, Any]:
         "checkpoint": record.checkpoint,
         "resume": None if record.running or record.result else _resume(record),
     }
-    if _is_training(record):
+    if record.kind != "search":
         return {**known, **_training_json(record), **going_on}
     return {
         **known,
@@ -205,16 +200,10 @@ def _comparison_json(comparison: Comparison | None) -> dict[str, Any] | None:
     return {"done": comparison.done, "among": comparison.among, "found": found, "random": others}
 
 
-def _is_training(record: RunRecord) -> bool:
-    """Return whether a run is a training or compression run rather than a search."""
-    return record.manifest.get("kind") in ("train", "compress")
-
-
 def _training_rows(record: RunRecord) -> list[tuple[str, str]]:
     """Return progress, and the results of the last epoch."""
-    seconds_left = _left(record)
-    until = "" if seconds_left is None else f", {duration(seconds_left)} left"
-    rows = [("epoch", f"{_epoch(record):,} of {_epochs(record)}{until}"), ("step", f"{record.step:,}")]
+    until = "" if record.left is None else f", {duration(record.left)} left"
+    rows = [("epoch", f"{record.epoch:,} of {record.epochs}{until}"), ("step", f"{record.step:,}")]
     if record.rows:
         last = record.rows[-1]
         rows.append(("loss", f"{last['loss']:.4g}"))
@@ -231,40 +220,17 @@ def _training_json(record: RunRecord) -> dict[str, Any]:
     """Return progress and the results of the last epoch for JSON."""
     last: dict[str, float] = record.rows[-1] if record.rows else {}
     return {
-        "kind": record.manifest["kind"],
-        "epoch": _epoch(record),
-        "epochs": _epochs(record),
+        "kind": record.kind,
+        "epoch": record.epoch,
+        "epochs": record.epochs,
         "step": record.step,
         "loss": {"train": _finite(last.get("loss")), "test": _finite(last.get("test_loss"))},
         "accuracy": {"train": _finite(last.get("accuracy")), "test": _finite(last.get("test_accuracy"))},
         "epoch_seconds": _finite(last.get("seconds")),
-        "seconds_left": _finite(_left(record)),
+        "seconds_left": _finite(record.left),
         "weights": record.result["parameters"] if record.result else None,
         "flops": record.result["flops"] if record.result else None,
     }
-
-
-def _epoch(record: RunRecord) -> int:
-    """Return the number of finished epochs."""
-    return int(_finite(record.rows[-1].get("epoch")) or 0) if record.rows else 0
-
-
-def _epochs(record: RunRecord) -> int | None:
-    """Return the number of epochs of the whole run; for a compression run the maximum."""
-    config = record.config
-    names = ("epochs", "loops", "loop_epochs", "fine_epochs") if "loops" in config else ("epochs",)
-    numbers = [number for name in names if isinstance(number := config.get(name), int)]
-    if len(numbers) < len(names):
-        return None
-    return numbers[0] + numbers[1] * numbers[2] + numbers[3] if len(numbers) > 1 else numbers[0]
-
-
-def _left(record: RunRecord) -> float | None:
-    """Return the estimated seconds to the end of a running run."""
-    epochs = _epochs(record)
-    if not (record.running and record.rows and epochs is not None):
-        return None
-    return max(0, epochs - _epoch(record)) * record.rows[-1]["seconds"]
 
 
 def _finite(number: float | None) -> float | None:

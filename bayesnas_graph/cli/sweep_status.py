@@ -4,73 +4,34 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from bayesnas_graph.cli.console import echo, hint, labelled, resume_command
 from bayesnas_graph.cli.terminal import bold, dim, paint, red
-from bayesnas_graph.diagnostics import NasError
 from bayesnas_graph.diagnostics.words import counted
-from bayesnas_graph.runs.consent import names_code
-from bayesnas_graph.runs.paths import RunPaths, is_gone
-from bayesnas_graph.runs.reading.damage import damage
-from bayesnas_graph.runs.reading.run import RunRecord, is_locked, read_run_record
-from bayesnas_graph.runs.reading.sweep import read_sweep
-from bayesnas_graph.runs.sweep.folder import SweepFolder, SweepRequest, SweepRun
-from bayesnas_graph.runs.sweep.grid import Point
-
-State = Literal["waiting", "running", "done", "stopped", "failed", "damaged"]
+from bayesnas_graph.runs.reading.sweep_record import SweepRecord, SweepRunRecord, read_sweep_record
 
 HEADINGS = ("run", "state", "update", "held-out", "test", "parameters")
 
 
-@dataclass(frozen=True)
-class RunState:
-    """A run of a sweep, and what its folder says."""
-
-    point: Point
-    state: State
-    record: RunRecord | None = None  # None before it has started, or if it cannot be read
-    problem: str = ""  # why it failed, or which file is damaged
-
-    @property
-    def held_out(self) -> float | None:
-        """The accuracy on held-out samples at the last update."""
-        return self.record.updates[-1]["accuracy"] if self.record and self.record.updates else None
-
-    @property
-    def test(self) -> float | None:
-        """The accuracy on the test set at the end."""
-        return float(self.record.result["accuracy"]) if self.record and self.record.result else None
-
-    @property
-    def parameters(self) -> int | None:
-        """The parameters of the architecture so far."""
-        return self.record.sizes[0] if self.record and self.record.sizes else None
-
-
 def show_sweep(path: Path) -> None:
     """Print the state of a sweep and of its runs. Raises NasError."""
-    folder = SweepFolder(path)
-    request, found = read_sweep(path)
-    runs = [_state(folder, run) for run in found]
-    for label, text in _head(folder, request, runs):
+    record = read_sweep_record(path)
+    for label, text in _head(record):
         echo(labelled(label, text))
     echo()
-    for line in _table(runs):
+    for line in _table(record.runs):
         echo(line)
-    _problems(runs)
-    if not _is_running(folder) and any(run.state != "done" for run in runs):
-        allow = request.python_ops or any(names_code(run.point.config.data) for run in runs)
+    _problems(record.runs)
+    if not record.is_running and any(run.state != "done" for run in record.runs):
         echo()
-        hint("resume", resume_command("search", path, allow_python=allow))
+        hint("resume", resume_command("search", path, allow_python=record.needs_python))
 
 
 def sweep_json(path: Path) -> dict[str, Any]:
     """Return the state of a sweep for JSON. Raises NasError."""
-    folder = SweepFolder(path)
-    request, found = read_sweep(path)
+    record = read_sweep_record(path)
     runs = [
         {
             "run": run.point.name,
@@ -83,45 +44,26 @@ def sweep_json(path: Path) -> dict[str, Any]:
             "weights": run.parameters,
             "problem": run.problem or None,
         }
-        for run in (_state(folder, run) for run in found)
+        for run in record.runs
     ]
-    about = {"version": 1, "kind": "sweep", "sweep": str(path), "state": _sweep_state(folder)}
-    return {**about, "space": request.space, "data_dir": request.data_dir, "runs": runs}
+    about = {"version": 1, "kind": "sweep", "sweep": str(path), "state": _state(record)}
+    return {**about, "space": record.request.space, "data_dir": record.request.data_dir, "runs": runs}
 
 
-def _state(folder: SweepFolder, run: SweepRun) -> RunState:
-    """Return what the folder of a run says. A file that cannot be read counts more than the state of the run."""
-    paths = RunPaths(folder.run(run.point).path)
-    if is_gone(paths.manifest_file):
-        return RunState(run.point, run.state, None, run.error)
-    try:
-        record = read_run_record(paths)
-    except NasError as problem:
-        return RunState(run.point, "damaged", None, problem.diagnostics[0].message)
-    damaged = damage(record)
-    if damaged:
-        return RunState(run.point, "damaged", record, damaged[0].message)
-    return RunState(run.point, run.state, record, run.error)
+def _state(record: SweepRecord) -> str:
+    return "running" if record.is_running else "not running"
 
 
-def _is_running(folder: SweepFolder) -> bool:
-    return bool(is_locked(RunPaths(folder.path).lock))
-
-
-def _sweep_state(folder: SweepFolder) -> str:
-    return "running" if _is_running(folder) else "not running"
-
-
-def _head(folder: SweepFolder, request: SweepRequest, runs: Sequence[RunState]) -> Iterator[tuple[str, str]]:
-    counts = Counter(run.state for run in runs)
-    data = dict.fromkeys(str(run.point.config.data) for run in runs)
-    yield "sweep", dim(str(folder.path))
-    yield "search", bold(f"{request.space} on {', '.join(data)}, {counted(len(runs), 'run')}")
+def _head(record: SweepRecord) -> Iterator[tuple[str, str]]:
+    counts = Counter(run.state for run in record.runs)
+    data = dict.fromkeys(str(run.point.config.data) for run in record.runs)
+    yield "sweep", dim(str(record.folder))
+    yield "search", bold(f"{record.request.space} on {', '.join(data)}, {counted(len(record.runs), 'run')}")
     listed = ", ".join(f"{number:,} {state}" for state, number in counts.most_common())
-    yield "state", f"{_sweep_state(folder)}: {listed}"
+    yield "state", f"{_state(record)}: {listed}"
 
 
-def _table(runs: Sequence[RunState]) -> Iterator[str]:
+def _table(runs: Sequence[SweepRunRecord]) -> Iterator[str]:
     """Yield a heading and a row for each run. Words are on the left of their columns, numbers on the right."""
     rows = [HEADINGS, *map(_cells, runs)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -137,7 +79,7 @@ def _table(runs: Sequence[RunState]) -> Iterator[str]:
         yield line if number else bold(line)
 
 
-def _cells(run: RunState) -> tuple[str, ...]:
+def _cells(run: SweepRunRecord) -> tuple[str, ...]:
     def accuracy(value: float | None) -> str:
         return "" if value is None else f"{value:.4f}"
 
@@ -146,7 +88,7 @@ def _cells(run: RunState) -> tuple[str, ...]:
     return run.point.shown, run.state, update, accuracy(run.held_out), accuracy(run.test), size
 
 
-def _problems(runs: Sequence[RunState]) -> None:
+def _problems(runs: Sequence[SweepRunRecord]) -> None:
     """Print why runs have failed, and what is damaged."""
     faulty = [run for run in runs if run.problem]
     if faulty:

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from bayesnas_graph.diagnostics.model import Diagnostic, NasError
+from bayesnas_graph.diagnostics.suggest import nearest
+
 _PACKAGE = Path(__file__).resolve().parent.parent
 
 
@@ -27,3 +30,11 @@ def shipped_space(name: str) -> Path | None:
     """The shipped space of this name, with or without `.nas`."""
     path = folder("spaces") / (name if name.endswith(".nas") else f"{name}.nas")
     return path if path in shipped_spaces() else None
+
+
+def unknown_space(name: str) -> NasError:
+    """Return the error for a name that is not a shipped space."""
+    known = [path.stem for path in shipped_spaces()]
+    match = nearest(name.removesuffix(".nas"), known)
+    help = f"did you mean `{match}`?" if match else f"shipped spaces: {', '.join(known)}"
+    return NasError([Diagnostic("NAS011", f"no shipped space named `{name}`", help=help)])

@@ -15,6 +15,7 @@ from bayesnas_graph.report.comparison_sections import comparison_sections, overl
 from bayesnas_graph.report.compression_sections import compression_sections
 from bayesnas_graph.report.graph_section import graph_section
 from bayesnas_graph.report.headline import Headline, comparison_headline, most_accurate, run_headline, sweep_headline
+from bayesnas_graph.report.movie import movie_file
 from bayesnas_graph.report.overview import overview
 from bayesnas_graph.report.page import render_page
 from bayesnas_graph.report.provenance import provenance
@@ -64,6 +65,18 @@ class ReportPage:
                 name = file_stem(figure, run.label if len(self.runs) > 1 else "")
                 yield f"{name}.svg", figure.light.svg.encode()
                 yield f"{name}.pdf", figure.pdf()
+
+    def files(self, path: Path, figures: Path | None = None, movie: Path | None = None) -> list[tuple[Path, bytes]]:
+        """The contents of the page's file, of those of all pictures in a folder, and of a movie, if they are wanted.
+
+        Raises NasError if a picture cannot be converted, or if there is no movie of the run.
+        """
+        found = [(path, self.html().encode())]
+        if figures is not None:
+            found += [(figures / name, content) for name, content in self.pictures()]
+        if movie is not None:
+            found.append((movie, movie_file(self.runs[0], movie)))
+        return found
 
 
 def build_page(paths: Sequence[Path], *, allow_python: bool = False) -> ReportPage:

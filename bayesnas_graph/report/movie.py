@@ -13,12 +13,22 @@ from bayesnas_graph.report.pictures import Movie, Scene, diagram_of, movie_of
 from bayesnas_graph.report.pictures.gif import gif_of
 from bayesnas_graph.report.reported_run import ReportedRun
 from bayesnas_graph.runs.reading.history import Moment
+from bayesnas_graph.runs.reading.sweep import is_sweep
 
 MOVIES = (".svg", ".gif")  # endings of file names
 MOST_UPDATES = 60  # of a long search, some are left out
 THRESHOLD = 1 / (2 * pi * e)  # of gamma: the entropy of the prior is zero there
 WEAKEST = 0.15  # strength of a candidate that is still open
 Numbers = Mapping[str, float]
+
+
+def movie_problem(path: Path, folders: Sequence[Path]) -> str | None:
+    """Say why these folders have no movie at a path; None if they may have one."""
+    if path.suffix.lower() not in MOVIES:
+        return f"`{path}` has no known ending: use {' or '.join(MOVIES)}"
+    if len(folders) != 1 or is_sweep(folders[0]):
+        return "a movie shows one search, so give one run"
+    return None
 
 
 def movie_file(run: ReportedRun, path: Path) -> bytes:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from bayesnas_graph import api
 from bayesnas_graph.data.catalogue import ORIGINS, Archive, DownloadSource
 from tests.cli.conftest import Run
 from tests.conftest import ROOT
@@ -56,7 +57,7 @@ def test_list(run: Run, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_list_without_scikit_learn(run: Run, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bayesnas_graph.cli.data.find_spec", lambda _: None)
+    monkeypatch.setattr("bayesnas_graph.data.available.find_spec", lambda _: None)
     assert "scikit-learn, which is not installed" in run("data", "list").out
 
 
@@ -70,6 +71,10 @@ def test_get(run: Run, here: Path, server: Server, monkeypatch: pytest.MonkeyPat
     assert (here / "data" / "mnist" / "numbers.gz").read_bytes() == FILE
     again = run("data", "get", "mnist")
     assert (again.code, again.out, again.err) == (0, "already downloaded: data/mnist/numbers.gz\n", "")
+    seen: list[tuple[str, int, int]] = []
+    assert api.data_get("mnist", "other", watch=lambda *now: seen.append(now)) == (Path("other/mnist/numbers.gz"),)
+    assert seen[-1] == ("numbers.gz", len(FILE), len(FILE))
+    assert api.data_get("mnist", "other") == (Path("other/mnist/numbers.gz"),)
 
 
 def test_get_what_is_wrong(run: Run, here: Path, server: Server) -> None:

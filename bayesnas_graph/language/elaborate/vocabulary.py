@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import MISSING, dataclass, fields
+from typing import Literal
 
+from bayesnas_graph.diagnostics import Diagnostic, NasError, did_you_mean
 from bayesnas_graph.ir import Op
 from bayesnas_graph.ir.ops import PRIMITIVES
 from bayesnas_graph.language.elaborate.builtins import BUILTINS
 from bayesnas_graph.language.elaborate.library import library
+from bayesnas_graph.language.elaborate.other_names import other_name
 from bayesnas_graph.language.elaborate.values import show
 from bayesnas_graph.language.syntax import ast
 
@@ -17,7 +20,7 @@ class VocabularyEntry:
     """An operation or a function."""
 
     name: str
-    kind: str  # primitive, library or function
+    kind: Literal["primitive", "library", "function"]
     signature: str
     doc: str
 
@@ -31,6 +34,18 @@ def vocabulary() -> list[VocabularyEntry]:
     written = [VocabularyEntry(d.name.name, "library", definition_signature(d), d.doc) for d in motifs]
     functions = [VocabularyEntry(n, "function", signature, doc) for n, (signature, doc) in BUILTINS.items()]
     return primitives + written + functions
+
+
+def entries_named(name: str) -> list[VocabularyEntry]:
+    """Return the operations and functions of this name. Raises NasError if there are none."""
+    entries = vocabulary()
+    found = [entry for entry in entries if entry.name == name]
+    if not found:
+        names = [entry.name for entry in entries]
+        other = other_name(name, names.__contains__)
+        help = other.help if other else did_you_mean(name, names)
+        raise NasError([Diagnostic("NAS101", f"unknown operation `{name}`", help=help)])
+    return found
 
 
 def primitive_doc(cls: type[Op]) -> str:

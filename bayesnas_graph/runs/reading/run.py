@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import isfinite, nan
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from bayesnas_graph.diagnostics import Diagnostic, NasError, reading
 from bayesnas_graph.diagnostics.checksums import Changed, help_for
@@ -17,6 +17,9 @@ from bayesnas_graph.diagnostics.words import at_least
 from bayesnas_graph.runs.paths import RunPaths, not_a_run
 from bayesnas_graph.runs.reading.comparison import Comparison, read_comparison
 from bayesnas_graph.runs.reading.outline import Outline, OutlineSwitch
+
+if TYPE_CHECKING:
+    from bayesnas_graph.runs.manifest import Kind
 
 Numbers = dict[str, float]
 
@@ -43,6 +46,7 @@ class RunRecord:
     result: dict[str, Any] | None
     heard: datetime | None  # when the log was last written
     comparison: Comparison | None = None  # with random architectures
+    warnings: tuple[Diagnostic, ...] = ()  # about files that cannot be read or have changed, if they were looked at
 
     @property
     def state(self) -> Literal["running", "stopped", "finished", "unfinished"]:
@@ -52,6 +56,12 @@ class RunRecord:
         if self.result is not None:
             return "finished"
         return "stopped" if self.running is False else "unfinished"
+
+    @property
+    def kind(self) -> Kind:
+        """The verb that started the run, and resumes it."""
+        kind = self.manifest.get("kind")
+        return "train" if kind == "train" else "compress" if kind == "compress" else "search"
 
     @property
     def config(self) -> dict[str, Any]:
@@ -77,6 +87,21 @@ class RunRecord:
     def iteration(self) -> int:
         """The number of prior updates."""
         return int(self.updates[-1]["iteration"]) if self.updates else 0
+
+    @property
+    def epoch(self) -> int:
+        """The number of finished epochs of a training or compression run."""
+        last = self.rows[-1].get("epoch", 0.0) if self.rows else 0.0
+        return int(last) if isfinite(last) else 0
+
+    @property
+    def epochs(self) -> int | None:
+        """The number of epochs of a whole training run; for a compression run the maximum."""
+        names = ("epochs", "loops", "loop_epochs", "fine_epochs") if "loops" in self.config else ("epochs",)
+        numbers = [number for name in names if isinstance(number := self.config.get(name), int)]
+        if len(numbers) < len(names):
+            return None
+        return numbers[0] + numbers[1] * numbers[2] + numbers[3] if len(numbers) > 1 else numbers[0]
 
     @property
     def sizes(self) -> tuple[int, int] | None:
@@ -105,7 +130,11 @@ class RunRecord:
     @property
     def left(self) -> float | None:
         """Estimated seconds to the end, if the run is in progress."""
-        if not (self.running and self.outline and self.rows):
+        if not (self.running and self.rows):
+            return None
+        if self.kind != "search":
+            return None if self.epochs is None else max(0, self.epochs - self.epoch) * self.rows[-1]["seconds"]
+        if self.outline is None:
             return None
         updates = max(0, self.outline.iterations - self.iteration)
         each = self.updates[-1]["seconds"] if self.updates else 0.0

@@ -1,25 +1,15 @@
-"""The verbs of the program as Python functions.
-
-    >>> from bayesnas_graph import api as nas
-    >>> network = nas.load("lenet5")
-    >>> network.name
-    'lenet5'
-
-Each function does the same as the verb of its name, but raises `NasError` instead of printing diagnostics. Nothing is
-printed, and only requested files are written.
-"""
+"""Running a search, a sweep, a training or a compression, and measuring networks."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from bayesnas_graph.api_arguments import (
+from bayesnas_graph.api.arguments import (
     AnySpace,
     File,
     Number,
-    Value,
     as_path,
     as_toml,
     check_source,
@@ -35,20 +25,11 @@ from bayesnas_graph.api_arguments import (
     with_settings_of,
     with_warnings,
 )
-from bayesnas_graph.diagnostics import Diagnostic, NasError, Report
-from bayesnas_graph.diagnostics.resources import shipped_space
-from bayesnas_graph.language.elaborate import Checker, Network, Text, load_network
 from bayesnas_graph.report.results import CompressResult, SearchResult, TrainResult
-from bayesnas_graph.runs.opening import open_run
-from bayesnas_graph.runs.subject import load_subject, parameter_values
+from bayesnas_graph.runs.subject import load_subject
 
 if TYPE_CHECKING:
-    from bayesnas_graph.bayes import Ranking
-    from bayesnas_graph.codegen.export import Model
-    from bayesnas_graph.codegen.supernet import Supernet
     from bayesnas_graph.derive import Architecture
-    from bayesnas_graph.derive.sample import Sample
-    from bayesnas_graph.passes import DeviceKind, Mode
     from bayesnas_graph.runs.config.compress import CompressConfig
     from bayesnas_graph.runs.config.search import SearchConfig
     from bayesnas_graph.runs.config.train import EvalConfig, TrainConfig
@@ -57,89 +38,6 @@ if TYPE_CHECKING:
     from bayesnas_graph.train.compress.events import CompressWatcher
     from bayesnas_graph.train.evaluate import Evaluation
     from bayesnas_graph.train.events import TrainWatcher
-
-__all__ = [
-    "Text",
-    "check",
-    "compile",
-    "compress",
-    "derive",
-    "evaluate",
-    "export",
-    "load",
-    "sample",
-    "search",
-    "sweep",
-    "train",
-]
-
-
-def load(
-    file: AnySpace | None = None,
-    network: str | None = None,
-    *,
-    text: str | None = None,
-    name: str = "text.nas",
-    folder: File | None = None,
-    allow_python: bool = False,
-    **parameters: Value,
-) -> Network:
-    """Load a network with values for its parameters. Raises NasError.
-
-    It is from a file, a shipped space, a text, or a space written in Python (`bayesnas_graph.builder`). `name` is the
-    name of the text in messages, and `folder` is where its imports are looked up, by default the current folder.
-    `Text(text, name, folder)` is the same for the other functions.
-    """
-    if (file is None) == (text is None):
-        raise TypeError("load takes a file or a text")
-    space = Text(text, name, as_path(folder)) if text is not None else path_or_text(file or "")
-    return load_network(space, network, parameter_values(parameters), allow_python=allow_python).network
-
-
-def check(file: AnySpace) -> tuple[Diagnostic, ...]:
-    """Return all errors and warnings of a file or a text."""
-    report = Report()
-    space = path_or_text(file)
-    if isinstance(space, Text):
-        try:
-            Checker(report).text(space.source(), space.path())
-        except NasError as error:  # it cannot be a text
-            return error.diagnostics
-        return report.diagnostics
-    shipped = None if space.is_file() else shipped_space(str(file))
-    Checker(report).path(shipped or space, str(file))
-    return report.diagnostics
-
-
-def sample(network: Network | AnySpace, count: int = 1, *, seed: int = 0, with_replacement: bool = False) -> Sample:
-    """Draw architectures of a network at random: connected, distinct, and meeting what the network requires.
-
-    Each is as likely as any other (see `Sample.is_uniform`). `derive` takes the switches of one as `keep`. Fewer are
-    returned if there are not so many. Raises NasError if none is found.
-    """
-    from bayesnas_graph.derive.sample import sample
-
-    loaded = network if isinstance(network, Network) else load(network)
-    return sample(loaded, count, seed, with_replacement=with_replacement)
-
-
-def compile(
-    network: Network | AnySpace,
-    *,
-    zero: Literal["before", "after"] = "after",
-    mode: Mode = "written",
-    fuse: bool = True,
-    device: DeviceKind = "cpu",
-    batch: int = 64,
-    allow_python: bool = False,
-) -> Supernet:
-    """Return one torch module with all candidates of a network, each behind its gate."""
-    from bayesnas_graph import passes
-    from bayesnas_graph.codegen.supernet import Supernet
-
-    loaded = network if isinstance(network, Network) else load(network, allow_python=allow_python)
-    graph = passes.run(loaded.graph(), passes.SWITCHES, passes.Options(zero, mode))
-    return Supernet.of(graph, device, batch, fuse=fuse)
 
 
 def search(
@@ -217,81 +115,6 @@ def sweep(
     with create_sweep(path, chosen, texts, seeds, data_dir=where, output=out, allow_python=allow_python) as created:
         run_to_end(created, watcher, jobs, ray=ray)
         return created
-
-
-def derive(
-    source: SearchResult | AnySpace,
-    *,
-    keep_per_edge: int | None = None,
-    keep_per_node: int | None = None,
-    params: int | None = None,
-    flops: int | None = None,
-    rank: Ranking = "relevance",
-    architecture: str | Sequence[str] | None = None,
-    keep: Sequence[str] | None = None,
-    space: AnySpace | None = None,
-    network: str | None = None,
-    parameters: Mapping[str, Value] | None = None,
-    allow_python: bool = False,
-    **more_parameters: Value,
-) -> Architecture:
-    """Return the architecture found by a search, or one of a space that is given. Raises NasError.
-
-    A given architecture is a text in one of the notations of `--architecture`, or the switches to `keep`, by name.
-    `network`, `space` and parameters put its cells into another network. Parameters are given by name or, if the name
-    is taken, in `parameters`.
-    """
-    from bayesnas_graph.derive import Rule, given_architecture
-    from bayesnas_graph.runs.searched import architecture_of
-
-    path = source.path if isinstance(source, SearchResult) else path_or_text(source)
-    values = parameter_values({**(parameters or {}), **more_parameters})
-    if architecture is not None and keep is not None:
-        raise TypeError("derive takes an architecture or the switches to keep, not both")
-    given = architecture if architecture is not None else keep
-    if given is not None:
-        return given_architecture(path, given, network=network, parameters=values, allow_python=allow_python)
-    if isinstance(path, Text):
-        help = "give a run folder, or an architecture with `architecture` or `keep`"
-        raise NasError([Diagnostic("NAS602", f"`{path}` is a text, not a run folder", help=help)])
-    rule = Rule(keep_per_edge, keep_per_node, params, flops, rank)
-    run = open_run(path, "search", allow_python=allow_python)
-    target = None if space is None else path_or_text(space)
-    return architecture_of(run, rule, space=target, network=network, parameters=values)
-
-
-def export(
-    source: Architecture | Network | AnySpace,
-    path: File | None = None,
-    *,
-    weights: File | None = None,
-    force: bool = False,
-    allow_python: bool = False,
-) -> Model:
-    """Return a network without choices as source that needs only torch, and as weights. Raises NasError.
-
-    A file is written for each given path; an existing one that would change is replaced only with `force`. The source
-    is that of an architecture, a network, a file, a shipped space, a text, or a training or compression run. `build`
-    builds the network, and `program.text` is its source.
-    """
-    from bayesnas_graph.codegen.export import model_of
-    from bayesnas_graph.derive import Architecture
-
-    if isinstance(source, Architecture):
-        model = source.model(weights=weights is not None)
-    elif isinstance(source, Network):
-        model = model_of(source, source.name)
-    elif (run := run_at(source, allow_python=allow_python)) is not None:
-        subject, tensors = run.result
-        model = model_of(subject.network, subject.name, tensors)
-    else:
-        model = model_of(load(source, allow_python=allow_python), str(path_or_text(source)))
-    if weights is not None and model.weights is None:
-        message = f"network `{model.graph.name}` comes from a `.nas` file and has no weights"
-        help = "use a search run, or train it: `bayesnas-graph train` writes weights for the exported source"
-        raise NasError([Diagnostic("NAS616", message, help=help)])
-    model.write(as_path(path), as_path(weights), force=force)
-    return model
 
 
 def train(

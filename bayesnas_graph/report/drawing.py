@@ -1,24 +1,26 @@
-"""Drawings of networks in files, and of results of runs, without torch."""
+"""Networks in files and results of runs as drawings, without torch."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from bayesnas_graph import passes
-from bayesnas_graph.cli.network_options import load_network, load_with_files
 from bayesnas_graph.diagnostics import Diagnostic, NasError, nearest
 from bayesnas_graph.diagnostics.atomic_files import reason
 from bayesnas_graph.diagnostics.checksums import help_for, problem_of
 from bayesnas_graph.diagnostics.reading import read_json
 from bayesnas_graph.diagnostics.resources import shipped_space
-from bayesnas_graph.language.elaborate import Network
+from bayesnas_graph.language.elaborate import Loaded, Network, load_network
 from bayesnas_graph.language.elaborate.load import argument
+from bayesnas_graph.language.elaborate.values import Argument
 from bayesnas_graph.language.notations import read_architecture
 from bayesnas_graph.report.pictures import Diagram, Panel, diagram_of, merge_alike, prune_diagram
+from bayesnas_graph.report.pictures.files import Format, figure_content, page_content
+from bayesnas_graph.report.pictures.style import Theme
 from bayesnas_graph.runs.folder import RunFolder
 from bayesnas_graph.runs.opening import Run
 from bayesnas_graph.runs.paths import RunPaths
@@ -28,15 +30,47 @@ from bayesnas_graph.runs.reading.run import read_run_record
 
 @dataclass(frozen=True, eq=False)
 class Drawing:
-    """A diagram, and the name of its file."""
+    """The panels of a network: itself, and its motifs and cells. A notebook shows them on one page."""
 
-    name: str
+    name: str  # of the network
     diagram: Diagram
+    warnings: tuple[Diagnostic, ...] = ()  # about its file
 
     @staticmethod
     def of(network: Network) -> Drawing:
         """Return the drawing of a network as written."""
         return Drawing(network.name, diagram_of(network))
+
+    @staticmethod
+    def loaded(loaded: Loaded) -> Drawing:
+        """Return the drawing of a network from a file."""
+        return replace(Drawing.of(loaded.network), warnings=loaded.warnings)
+
+    @property
+    def svg(self) -> str:
+        """All panels on one page, as SVG that follows the theme of a browser."""
+        return self.page().decode()
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def page(self, format: Format = "svg", theme: Theme = "auto") -> bytes:
+        """Return all panels on one page, as the content of a file. Raises NasError if it cannot be converted."""
+        return page_content(self.diagram, format, theme)
+
+    def figures(self, format: Format = "svg", theme: Theme = "auto", *, mono: bool = False) -> dict[str, bytes]:
+        """Return every panel as a figure for a paper: the content of a file, under a name of its own.
+
+        Raises NasError if it cannot be converted.
+        """
+        found: dict[str, bytes] = {}
+        for panel in self.diagram.panels:
+            motif, number = motifs(panel)[0], 2
+            name = motif
+            while name in found:
+                name, number = f"{motif}-{number}", number + 1
+            found[name] = figure_content(panel, self.diagram, format, theme, mono=mono)
+        return found
 
     def only(self, names: Sequence[str]) -> Drawing:
         """Return the panels of these motifs; all panels if `names` is empty. Raises NasError for unknown names.
@@ -45,7 +79,7 @@ class Drawing:
         """
         diagram = merge_alike(self.diagram)
         if not names:
-            return Drawing(self.name, diagram)
+            return replace(self, diagram=diagram)
         known = list(dict.fromkeys(name for panel in diagram.panels for name in motifs(panel)))
         for name in names:
             if name not in known:
@@ -54,7 +88,7 @@ class Drawing:
                 help = f"did you mean `{match}`? {listing}" if match else listing
                 raise NasError([Diagnostic("NAS101", f"no panel shows a motif `{name}`", help=help)])
         numbers = [i for i, panel in enumerate(diagram.panels) if set(names) & set(motifs(panel))]
-        return Drawing(self.name, diagram.only(numbers))
+        return replace(self, diagram=diagram.only(numbers))
 
 
 def motifs(panel: Panel) -> list[str]:
@@ -63,7 +97,12 @@ def motifs(panel: Panel) -> list[str]:
 
 
 def drawing_of(
-    path: Path, name: str | None, parameters: list[str] | None, *, whole: bool = False, allow_python: bool = False
+    path: Path,
+    name: str | None,
+    parameters: Mapping[str, Argument],
+    *,
+    whole: bool = False,
+    allow_python: bool = False,
 ) -> Drawing:
     """Return the drawing of a file, a shipped space, or the folder of a run or of `derive`. Raises NasError.
 
@@ -75,7 +114,7 @@ def drawing_of(
         if whole:
             message = f"`{path}` is not a run folder, and is always drawn as a whole"
             raise NasError([Diagnostic("NAS602", message, help="omit `--space`")])
-        return Drawing.of(load_network(path, name, parameters, allow_python=allow_python))
+        return Drawing.loaded(load_network(path, name, parameters, allow_python=allow_python))
     if name is not None or parameters:
         message = f"`{path}` is a run folder, and has its own network"
         raise NasError([Diagnostic("NAS601", message, help="omit `--network` and `-p`")])
@@ -87,7 +126,7 @@ def drawing_of(
 def given_drawing(
     path: Path,
     name: str | None,
-    parameters: list[str] | None,
+    parameters: Mapping[str, Argument],
     architecture: str | Sequence[str],
     *,
     allow_python: bool = False,
@@ -96,7 +135,12 @@ def given_drawing(
     if path.is_dir() and shipped_space(str(path)) is None:
         message = f"`{path}` is a folder, and an architecture is given for a space"
         raise NasError([Diagnostic("NAS602", message, help="pass the file of the space")])
-    network = load_network(path, name, parameters, allow_python=allow_python)
+    loaded = load_network(path, name, parameters, allow_python=allow_python)
+    return replace(kept_drawing(loaded.network, architecture), warnings=loaded.warnings)
+
+
+def kept_drawing(network: Network, architecture: str | Sequence[str]) -> Drawing:
+    """Return the drawing of an architecture of a network. Raises NasError if it is none."""
     graph = passes.run(network.graph(), passes.SWITCHES)
     kept = read_architecture(architecture, graph)
     diagram = prune_diagram(diagram_of(network), {gate.name for gate in graph.gates if gate.group in kept})
@@ -116,7 +160,7 @@ def _of_run(path: Path, *, whole: bool, allow_python: bool) -> Drawing:
             help = f"finish it with `bayesnas-graph compress --resume {shlex.quote(str(path))}`"
             raise NasError([Diagnostic("NAS602", f"`{path}` has not finished", help=help)])
         check_unchanged(folder, folder.network)
-        return Drawing.of(load_network(folder.network, None, None, allow_python=allow_python))
+        return Drawing.loaded(load_network(folder.network, allow_python=allow_python))
     space = Drawing.of(run.space.network)
     if kind != "search" or whole:
         return space
@@ -135,7 +179,7 @@ def _of_derivation(path: Path, *, whole: bool, allow_python: bool) -> Drawing:
     if whole:
         help = "draw the space itself"
         raise NasError([Diagnostic("NAS602", f"the space of `{path}` no longer exists", help=help)])
-    return Drawing.of(load_network(path / "network.nas", None, None, allow_python=allow_python))
+    return Drawing.loaded(load_network(path / "network.nas", allow_python=allow_python))
 
 
 def _derived_from(path: Path, *, allow_python: bool) -> Drawing | None:
@@ -147,8 +191,7 @@ def _derived_from(path: Path, *, allow_python: bool) -> Drawing | None:
             manifest = read_run_record(RunPaths(Path(about["run"]))).manifest
             if manifest["space"] == about["space"]:
                 file, called = RunPaths(Path(about["run"])).space_file(manifest["file"]), manifest.get("called")
-        loaded = load_with_files(file, about["network"], values, called=called, allow_python=allow_python)
-        return Drawing.of(loaded.network)
+        return Drawing.loaded(load_network(file, about["network"], values, called=called, allow_python=allow_python))
     except (NasError, OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 
@@ -161,7 +204,7 @@ def _settled(space: Drawing, decided: _Decided) -> Drawing:
     if not diagram.panels:
         message = "nothing reaches the output through the kept switches"
         raise NasError([Diagnostic("NAS612", message, help="draw the space with `--space`")])
-    return Drawing(space.name, diagram)
+    return replace(space, diagram=diagram)
 
 
 @dataclass(frozen=True)

@@ -22,19 +22,19 @@ if TYPE_CHECKING:
     from bayesnas_graph.runs.config.train import EvalConfig
     from bayesnas_graph.runs.device import Device
     from bayesnas_graph.runs.settings import Settings
+    from bayesnas_graph.runs.sweep.schedule import Sweep
     from bayesnas_graph.runs.watching import Watcher
 
 File = str | Path
 AnySpace = File | Text | Space  # a file, the name of a shipped space, a text, or a space written in Python
+AnyResult = SearchResult | TrainResult | CompressResult
 Number = int | float | bool | Fraction
 Value = Number | Sequence[Number]  # of a parameter
 C = TypeVar("C", bound=Group)
 S = TypeVar("S", bound=DataSettings)
 
 
-def located(
-    source: SearchResult | TrainResult | CompressResult | AnySpace, *, allow_python: bool
-) -> tuple[Path | Text, bool]:
+def located(source: AnyResult | AnySpace, *, allow_python: bool) -> tuple[Path | Text, bool]:
     """Return the path of a source, and whether its Python code may run: that of a result has run in this process."""
     return (path_or_text(source), allow_python) if isinstance(source, AnySpace) else (source.path, True)
 
@@ -141,3 +141,12 @@ def path_or_text(space: AnySpace) -> Path | Text:
 def as_path(file: File | None) -> Path | None:
     """Return a path, or None."""
     return None if file is None else Path(file)
+
+
+def folder_of(run: AnyResult | Sweep | File) -> Path:
+    """Return the folder of a run or a sweep."""
+    from bayesnas_graph.runs.sweep.schedule import Sweep
+
+    if isinstance(run, File):
+        return Path(run)
+    return run.folder.path if isinstance(run, Sweep) else run.path
