@@ -69,7 +69,7 @@ class _Measure:
 
     def rows(self, outputs: Tensor, column: Tensor, watch: Watch) -> Tensor:
         """For every sample and gate, the derivative of `outputs * column`."""
-        torch.autograd.grad(outputs, self.supernet.parameters, column, retain_graph=True, allow_unused=True)
+        torch.autograd.grad(outputs, self.supernet.gate_parameters(), column, retain_graph=True, allow_unused=True)
         return self.supernet.slopes(watch)
 
 
@@ -136,7 +136,7 @@ def _empirical(measure: _Measure, x: Tensor, targets: Tensor) -> _Seen:
 
 
 def _exact(measure: _Measure, x: Tensor, targets: Tensor) -> _Seen:
-    parameters = measure.supernet.parameters
+    parameters = measure.supernet.gate_parameters()
     with watched(Watch()) as watch, sdpa_kernel(SDPBackend.MATH):  # others cannot be differentiated twice
         value = len(x) * measure.loss(measure.supernet.module(x), targets)
     moments = measure.supernet.moments(watch)

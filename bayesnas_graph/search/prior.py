@@ -120,7 +120,7 @@ class Prior:
     def step(self, net: Supernet, rate: float | None = None) -> None:
         """Move the gates along their gradients, by the penalty, and back into their gauge."""
         rate = self.rate if rate is None else rate
-        slopes = net.in_order([torch.zeros_like(p) if p.grad is None else p.grad for p in net.parameters])
+        slopes = net.in_order([torch.zeros_like(p) if p.grad is None else p.grad for p in net.gate_parameters()])
         w = moved(self.switches, self.state.omega, self.units, self._lambda, net.gates, slopes, rate)
         w = bayes.rescale(self.switches.gauge, w)
         net.set_gates((w / self.units).to(net.gates.dtype))

@@ -22,7 +22,7 @@ from tests.search.spaces import TINY, device, problem
 def gradients(net: Supernet, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     net.module.zero_grad()
     torch.autograd.backward([cross_entropy(net.module(x), y)])
-    return net.in_order([torch.zeros_like(p) if p.grad is None else p.grad for p in net.parameters])
+    return net.in_order([torch.zeros_like(p) if p.grad is None else p.grad for p in net.gate_parameters()])
 
 
 def test_steps_and_updates_are_those_of_a_search() -> None:
@@ -50,9 +50,7 @@ def test_a_loop_of_ones_own_closes_switches(tmp_path: Path) -> None:
     (tmp_path / "tiny.nas").write_text(TINY)
     torch.manual_seed(0)
     net = api.compile(api.load(tmp_path / "tiny.nas"))
-    gates = set(net.parameters)
-    weights = [parameter for parameter in net.module.parameters() if parameter not in gates]
-    optimiser = torch.optim.SGD(weights, lr=0.05)
+    optimiser = torch.optim.SGD(net.weight_parameters(), lr=0.05)
     prior = Prior(net, intensity=20.0, rate=0.2)
     batches = [(torch.randn(20, 1, 8, 8), torch.randint(0, 10, (20,))) for _ in range(4)]
     before = prior.penalty(net)
