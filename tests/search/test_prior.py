@@ -8,6 +8,7 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from bayesnas_graph import api
+from bayesnas_graph.bayes import CrossEntropy
 from bayesnas_graph.codegen.supernet import Supernet
 from bayesnas_graph.derive import derive
 from bayesnas_graph.passes import plain, verify
@@ -39,7 +40,7 @@ def test_steps_and_updates_are_those_of_a_search() -> None:
         prior.step(learner.supernet)
         torch.testing.assert_close(learner.supernet.gates, expected)
     learner = measure_units(learner, batches)
-    decision = prior.update(learner.supernet, batches, generator=torch.Generator().manual_seed(0))
+    decision = prior.update(learner.supernet, batches, CrossEntropy(), generator=torch.Generator().manual_seed(0))
     assert {verdict.name for verdict in decision.verdicts} == set(learner.switches.groups)
     _, _, found = iterate(given, learner, SearchProgress(measured=True), batches)
     assert {v.name for v in found.architecture.verdicts} == {v.name for v in decision.verdicts}
@@ -59,7 +60,7 @@ def test_a_loop_of_ones_own_closes_switches(tmp_path: Path) -> None:
             gradients(net, x, y)
             optimiser.step()
             prior.step(net)
-        decision = prior.update(net, batches)
+        decision = prior.update(net, batches, CrossEntropy())
     assert prior.penalty(net) < before
     derived = derive(net.graph, decision)
     verify(plain(derived.graph))

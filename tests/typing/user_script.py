@@ -12,6 +12,7 @@ from torch.nn.functional import cross_entropy
 from torch.utils.data import TensorDataset
 
 from bayesnas_graph import api as nas
+from bayesnas_graph.bayes import CrossEntropy
 from bayesnas_graph.builder import (
     Body,
     Number,
@@ -136,7 +137,7 @@ def own_loop(width: int) -> int:
         torch.autograd.backward(loss)
         optimiser.step()
         prior.step(net)
-    decision = prior.update(net, batches)
+    decision = prior.update(net, batches, CrossEntropy())
     assert_type([verdict.keep for verdict in decision.verdicts], list[bool])
     derived = derive(net.graph, decision, Rule(per_node=2))
     return cost(derived.graph).parameters
