@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from bayesnas_graph import passes
-from bayesnas_graph.codegen.emit import Emitted, build, emit
+from bayesnas_graph.codegen.emit import Emitted, build_for_weights, emit
 from bayesnas_graph.codegen.supernet.moments import Moments
 from bayesnas_graph.codegen.supernet.reference import ReferenceNetwork
 from bayesnas_graph.codegen.supernet.rest import at_rest
@@ -156,8 +156,7 @@ def _restored(
     trained: Mapping[str, bool],
 ) -> Supernet:
     """A supernet that was pickled."""
-    with torch.random.fork_rng(devices=[]):  # the random weights are replaced
-        net = Supernet(graph, program, build(program), compiled)
+    net = Supernet(graph, program, build_for_weights(program), compiled)
     device = next(iter(state.values())).device if state else "cpu"
     net.to(device).load_state_dict(state, assign=True)
     for name, module in net.named_modules():
