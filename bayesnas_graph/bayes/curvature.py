@@ -30,6 +30,8 @@ from bayesnas_graph.ir.literals import Estimator
 from bayesnas_graph.runtime import Watch, watched
 from bayesnas_graph.runtime.precision import precise
 
+Model = Callable[[Tensor], Tensor]
+
 
 @dataclass(frozen=True, eq=False)
 class Curvature:
@@ -66,10 +68,11 @@ class _Measure:
     loss: Loss
     samples: int
     generator: torch.Generator | None
+    model: Model  # from inputs to outputs
 
     def rows(self, outputs: Tensor, column: Tensor, watch: Watch) -> Tensor:
         """For every sample and gate, the derivative of `outputs * column`."""
-        torch.autograd.grad(outputs, self.supernet.parameters, column, retain_graph=True, allow_unused=True)
+        torch.autograd.grad(outputs, self.supernet.gate_parameters(), column, retain_graph=True, allow_unused=True)
         return self.supernet.slopes(watch)
 
 
@@ -81,11 +84,18 @@ def curvature(
     *,
     samples: int = 1,
     generator: torch.Generator | None = None,
+    model: Model | None = None,
 ) -> Curvature:
-    """Measure the curvature along every gate on these batches. Only `fisher` uses `samples`."""
-    if len(supernet.graph.outputs) != 1:
+    """Measure the curvature along every gate on these batches. Only `fisher` uses `samples`.
+
+    A `model` computes outputs from inputs by calling the supernet, sample by sample; by default it is the supernet
+    alone. `recursive` and `mean` know only the operations of a space, so they need that default.
+    """
+    if model is None and len(supernet.graph.outputs) != 1:
         raise ValueError(f"a loss needs a network with one output, got {len(supernet.graph.outputs)}")
-    measure = _Measure(supernet, loss, samples, generator)
+    if model is not None and estimator in ("recursive", "mean"):
+        raise ValueError(f"`{estimator}` needs a supernet alone")
+    measure = _Measure(supernet, loss, samples, generator, model or supernet.module)
     total = torch.zeros_like(precise(supernet.gates))
     seen: list[tuple[float, Moments]] = []
     with supernet.measuring():
@@ -106,7 +116,7 @@ _Seen = tuple[Tensor, Moments]  # of a batch: the sum over its samples, and the 
 def _watched(measure: _Measure, x: Tensor, columns: Callable[[Tensor], Iterable[Tensor]]) -> _Seen:
     """The sum over samples of the squared derivatives along columns at the outputs."""
     with watched(Watch()) as watch:
-        outputs: Tensor = measure.supernet.module(x)
+        outputs = measure.model(x)
     total = torch.zeros_like(measure.supernet.gates)
     if not outputs.isfinite().all():
         return total + torch.inf, measure.supernet.moments(watch)
@@ -136,9 +146,9 @@ def _empirical(measure: _Measure, x: Tensor, targets: Tensor) -> _Seen:
 
 
 def _exact(measure: _Measure, x: Tensor, targets: Tensor) -> _Seen:
-    parameters = measure.supernet.parameters
+    parameters = measure.supernet.gate_parameters()
     with watched(Watch()) as watch, sdpa_kernel(SDPBackend.MATH):  # others cannot be differentiated twice
-        value = len(x) * measure.loss(measure.supernet.module(x), targets)
+        value = len(x) * measure.loss(measure.model(x), targets)
     moments = measure.supernet.moments(watch)
     slopes = torch.autograd.grad(value, parameters, create_graph=True, materialize_grads=True)
     found = []

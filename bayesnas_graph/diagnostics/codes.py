@@ -122,5 +122,8 @@ CODES: Mapping[str, Code] = {
         Code("NAS703", "unknown switch"),
         Code("NAS704", "ambiguous name of a switch"),
         Code("NAS705", "no architecture found"),
+        # 8xx: training loops of one's own, and plug-ins
+        Code("NAS801", "batch that does not fit the loss"),
+        Code("NAS802", "state of other switches"),
     )
 }

@@ -26,6 +26,7 @@ from bayesnas_graph.runs.config.train import TrainConfig
 from bayesnas_graph.runs.folder import RunFolder
 from bayesnas_graph.runs.fusion.measured import MeasuredFusion
 from bayesnas_graph.runs.fusion.timing import Conditions
+from bayesnas_graph.runs.process_state import CUBLAS, process_state_kept
 from bayesnas_graph.runs.processes import Processes, join_processes
 from bayesnas_graph.runs.scaler import GradientScaler
 from bayesnas_graph.runtime import recompute_cells, synchronised, use_channels_last
@@ -178,21 +179,22 @@ def _has_mps() -> bool:
 
 @contextmanager
 def prepare_device(config: MachineSettings, threads: int = 0) -> Iterator[Device]:
-    """Configure torch by the settings, and join the processes started by `torchrun`.
+    """Configure torch by the settings, and join the processes started by `torchrun`. Afterwards all is as it was.
 
     A resumed run passes its original number of threads, because sums depend on it.
     """
-    if config.deterministic:  # read when cuBLAS starts
-        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
-    device = find_device(config.device)
-    if threads or config.threads:
-        torch.set_num_threads(threads or config.threads)
-    if config.deterministic != torch.are_deterministic_algorithms_enabled():  # the call takes seconds
-        torch.use_deterministic_algorithms(config.deterministic)
-    torch.backends.cudnn.benchmark = not config.deterministic
-    torch.backends.cudnn.deterministic = config.deterministic
-    with join_processes(device) as processes:
-        yield Device.of(config, device, processes)
+    with process_state_kept(compiles=config.compile):
+        if config.deterministic:  # read when cuBLAS starts
+            os.environ.setdefault(CUBLAS, ":4096:8")
+        device = find_device(config.device)
+        if threads or config.threads:
+            torch.set_num_threads(threads or config.threads)
+        if config.deterministic != torch.are_deterministic_algorithms_enabled():  # the call takes seconds
+            torch.use_deterministic_algorithms(config.deterministic)
+        torch.backends.cudnn.benchmark = not config.deterministic
+        torch.backends.cudnn.deterministic = config.deterministic
+        with join_processes(device) as processes:
+            yield Device.of(config, device, processes)
 
 
 def check_deterministic(graph: Graph, config: MachineSettings, device: Device) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayesnas_graph import passes
 from bayesnas_graph.bayes import Decision
-from bayesnas_graph.codegen.emit import build, by_gate, by_node, rescaled
+from bayesnas_graph.codegen.emit import build_for_weights, by_gate, by_node, rescaled
 from bayesnas_graph.codegen.emit.weights import ByNode, narrowed
 from bayesnas_graph.derive import Architecture, Derived, Origin, Rule, derive
 from bayesnas_graph.diagnostics import Diagnostic, NasError
@@ -146,6 +146,6 @@ def _weights(
     searched = passes.prune(graph, {verdict["name"] for verdict in progress["closed"]})
     program = program_for(searched, config, compiled_from_plain(content))
     state: Mapping[str, Tensor] = content["weights"]
-    check_like(state, build(program).state_dict())
+    check_like(state, build_for_weights(program).state_dict())
     is_final = bool(progress["ended"]) and progress["step"] >= progress.get("last_step", 0)
     return searched, by_node(state, program), by_gate(state, program), is_final

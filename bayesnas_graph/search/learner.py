@@ -158,7 +158,7 @@ def take_weights(learner: SearchLearner, state: Mapping[str, Tensor], program: E
 
 def weights(supernet: Supernet) -> list[tuple[str, nn.Parameter]]:
     """Return the parameters that are not gates, by name."""
-    gates = set(supernet.parameters)
+    gates = set(supernet.gate_parameters())
     return [(name, parameter) for name, parameter in supernet.module.named_parameters() if parameter not in gates]
 
 

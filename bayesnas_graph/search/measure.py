@@ -78,7 +78,7 @@ def loss_and_accuracy(learner: SearchLearner, batches: Iterable[Batch]) -> tuple
 
 def _slopes(learner: SearchLearner, batches: list[Batch]) -> Tensor:
     """Return the gradient of the mean loss by the gates."""
-    parameters = learner.supernet.parameters
+    parameters = learner.supernet.gate_parameters()
     total = torch.zeros_like(learner.units)
     samples = sum(len(y) for _, y in batches)
     with learner.supernet.measuring() as network:

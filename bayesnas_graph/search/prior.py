@@ -7,18 +7,19 @@ decide   updates the prior by curvatures, and decides about every switch
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, get_args
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, get_args
 
 import torch
 from torch import Tensor
 
 from bayesnas_graph import bayes
-from bayesnas_graph.bayes import CrossEntropy, Decision, Estimator, Loss, Ranking, Reach, State, Switches
+from bayesnas_graph.bayes import Decision, Estimator, Ranking, Reach, State, Switches
 from bayesnas_graph.bayes.units import unit
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.runtime.precision import precise
+from bayesnas_graph.search.own_loop import AnyLoss, check_prior_state, measured
 
 if TYPE_CHECKING:
     from bayesnas_graph.codegen.supernet import Supernet
@@ -97,7 +98,7 @@ class Prior:
     """The prior of every switch of a supernet, for a custom training loop.
 
     After the backward pass and the step of your optimizer, which must not include the gates, `step` moves the gates.
-    Now and then `update` measures curvatures, updates the prior, and decides.
+    Now and then `update` measures curvatures, updates the prior, and decides. `state_dict` is what to save of it.
     """
 
     def __init__(
@@ -120,7 +121,7 @@ class Prior:
     def step(self, net: Supernet, rate: float | None = None) -> None:
         """Move the gates along their gradients, by the penalty, and back into their gauge."""
         rate = self.rate if rate is None else rate
-        slopes = net.in_order([torch.zeros_like(p) if p.grad is None else p.grad for p in net.parameters])
+        slopes = net.in_order([torch.zeros_like(p) if p.grad is None else p.grad for p in net.gate_parameters()])
         w = moved(self.switches, self.state.omega, self.units, self._lambda, net.gates, slopes, rate)
         w = bayes.rescale(self.switches.gauge, w)
         net.set_gates((w / self.units).to(net.gates.dtype))
@@ -133,15 +134,37 @@ class Prior:
         self,
         net: Supernet,
         batches: Iterable[tuple[Tensor, Tensor]],
-        loss: Loss | None = None,
+        loss: AnyLoss,
         estimator: Estimator = "fisher",
         generator: torch.Generator | None = None,
+        *,
+        head: Callable[[Any], Tensor] | None = None,
+        model: Callable[[Tensor], Tensor] | None = None,
     ) -> Decision:
-        """Measure curvatures on some batches, update the prior, and decide about every switch."""
-        measured = bayes.curvature(net, list(batches), loss or CrossEntropy(), estimator, generator=generator)
+        """Measure curvatures on some batches, update the prior, and decide about every switch. Raises NasError.
+
+        The loss is one of `bayesnas_graph.bayes`, such as `CrossEntropy()` or `SquaredError()`. For the estimators
+        `exact` and `empirical` it can be any function of outputs and targets that is a mean over samples. A `head` is
+        applied to what the supernet returns. A `model` is a function from inputs to outputs that calls the supernet.
+        """
+        found = measured(net, list(batches), loss, estimator, generator, head, model)
         gates = precise(net.gates)
-        self.units = bayes.in_gauge(self.switches.gauge, gates, unit(measured.moments.spreads.sqrt()))
-        found = Measurements(precise(measured.h), gates, self.units)
-        decided = decide(net.graph, self.switches, self.state.gamma, found, self._lambda, self._dependency)
+        self.units = bayes.in_gauge(self.switches.gauge, gates, unit(found.moments.spreads.sqrt()))
+        measurements = Measurements(precise(found.h), gates, self.units)
+        decided = decide(net.graph, self.switches, self.state.gamma, measurements, self._lambda, self._dependency)
         self.state = decided.prior
         return decided.chosen
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return what to save: tensors, numbers and strings, as `torch.load` reads them with `weights_only`."""
+        state = {field.name: getattr(self.state, field.name) for field in fields(State)}
+        settings = {"rate": self.rate, "lambda": self._lambda, "dependency": self._dependency}
+        return {"switches": list(self.switches.groups), "units": self.units, **settings, **state}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Continue from what `state_dict` returned, for a supernet with the same switches. Raises NasError."""
+        check_prior_state(state, self.state_dict())
+        device = self.units.device
+        self.state = State(*(state[field.name].to(device) for field in fields(State)))
+        self.units, self._lambda = state["units"].to(device), state["lambda"].to(device)
+        self.rate, self._dependency = state["rate"], state["dependency"]

@@ -60,7 +60,7 @@ def _drawn(learner: SearchLearner, rates: Rates, part: Part) -> Draw | None:
 
 def _gate_slopes(learner: SearchLearner) -> Tensor:
     """Return the gradients of the gates from the backward pass."""
-    found = [torch.zeros_like(p) if p.grad is None else p.grad for p in learner.supernet.parameters]
+    found = [torch.zeros_like(p) if p.grad is None else p.grad for p in learner.supernet.gate_parameters()]
     slopes = learner.supernet.in_order(found)
     if learner.scaler.is_enabled():  # after an overflow the step is skipped and the scale lowered
         slopes = (slopes / learner.scaler.scale(slopes.new_ones(()))).nan_to_num(0, 0, 0)
@@ -70,7 +70,7 @@ def _gate_slopes(learner: SearchLearner) -> Tensor:
 def _held_out_slopes(learner: SearchLearner, batch: Batch | None) -> Tensor:
     """Return the gradients of the gates on held-out samples."""
     assert batch is not None, "present if gates are trained on it"
-    parameters, parts = learner.supernet.parameters, learner.config.accumulate
+    parameters, parts = learner.supernet.gate_parameters(), learner.config.accumulate
     entropy, total = CrossEntropy(learner.config.label_smoothing), None
     for x, y in zip(batch[0].chunk(parts), batch[1].chunk(parts), strict=True):
         with learner.device.autocast():

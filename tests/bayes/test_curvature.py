@@ -79,7 +79,7 @@ def test_exact_is_the_second_derivative(zero: str, fuse: bool) -> None:
             moved[i] += sign * step
             net.set_gates(moved)
             with net.measuring() as module:
-                parts = torch.autograd.grad(CLASSES(module(x), y), net.parameters)
+                parts = torch.autograd.grad(CLASSES(module(x), y), net.gate_parameters())
             slopes.append(net.in_order(list(parts))[i])
         torch.testing.assert_close(found[i], (slopes[0] - slopes[1]) / (2 * step), rtol=1e-3, atol=1e-6)
 
@@ -127,7 +127,7 @@ def test_empirical_is_the_mean_square_of_slopes() -> None:
     rows = []
     with net.measuring() as module:
         for i in range(len(x)):
-            parts = torch.autograd.grad(CLASSES(module(x[i : i + 1]), y[i : i + 1]), net.parameters)
+            parts = torch.autograd.grad(CLASSES(module(x[i : i + 1]), y[i : i + 1]), net.gate_parameters())
             rows.append(net.in_order(list(parts)))
     found = curvature(net, [(x, y)], CLASSES, "empirical")
     torch.testing.assert_close(found.h, torch.stack(rows).square().mean(0))

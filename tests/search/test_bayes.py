@@ -235,7 +235,7 @@ def test_slopes_are_those_of_autograd(text: str) -> None:
         batch = batch_of(given, learner, step)
         supernet = deepcopy(learner.supernet)
         value = CrossEntropy()(supernet.module.train()(batch[0]), batch[1])
-        found = torch.autograd.grad(value, supernet.parameters, allow_unused=True, materialize_grads=True)
+        found = torch.autograd.grad(value, supernet.gate_parameters(), allow_unused=True, materialize_grads=True)
         expected = torch.zeros(len(learner.switches.groups), dtype=torch.float64)
         gates = zip(learner.switches.group.tolist(), supernet.gates, supernet.in_order(list(found)), strict=True)
         for group, gate, slope in gates:

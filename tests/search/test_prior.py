@@ -8,6 +8,7 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from bayesnas_graph import api
+from bayesnas_graph.bayes import CrossEntropy
 from bayesnas_graph.codegen.supernet import Supernet
 from bayesnas_graph.derive import derive
 from bayesnas_graph.passes import plain, verify
@@ -22,7 +23,7 @@ from tests.search.spaces import TINY, device, problem
 def gradients(net: Supernet, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     net.module.zero_grad()
     torch.autograd.backward([cross_entropy(net.module(x), y)])
-    return net.in_order([torch.zeros_like(p) if p.grad is None else p.grad for p in net.parameters])
+    return net.in_order([torch.zeros_like(p) if p.grad is None else p.grad for p in net.gate_parameters()])
 
 
 def test_steps_and_updates_are_those_of_a_search() -> None:
@@ -39,7 +40,7 @@ def test_steps_and_updates_are_those_of_a_search() -> None:
         prior.step(learner.supernet)
         torch.testing.assert_close(learner.supernet.gates, expected)
     learner = measure_units(learner, batches)
-    decision = prior.update(learner.supernet, batches, generator=torch.Generator().manual_seed(0))
+    decision = prior.update(learner.supernet, batches, CrossEntropy(), generator=torch.Generator().manual_seed(0))
     assert {verdict.name for verdict in decision.verdicts} == set(learner.switches.groups)
     _, _, found = iterate(given, learner, SearchProgress(measured=True), batches)
     assert {v.name for v in found.architecture.verdicts} == {v.name for v in decision.verdicts}
@@ -50,9 +51,7 @@ def test_a_loop_of_ones_own_closes_switches(tmp_path: Path) -> None:
     (tmp_path / "tiny.nas").write_text(TINY)
     torch.manual_seed(0)
     net = api.compile(api.load(tmp_path / "tiny.nas"))
-    gates = set(net.parameters)
-    weights = [parameter for parameter in net.module.parameters() if parameter not in gates]
-    optimiser = torch.optim.SGD(weights, lr=0.05)
+    optimiser = torch.optim.SGD(net.weight_parameters(), lr=0.05)
     prior = Prior(net, intensity=20.0, rate=0.2)
     batches = [(torch.randn(20, 1, 8, 8), torch.randint(0, 10, (20,))) for _ in range(4)]
     before = prior.penalty(net)
@@ -61,7 +60,7 @@ def test_a_loop_of_ones_own_closes_switches(tmp_path: Path) -> None:
             gradients(net, x, y)
             optimiser.step()
             prior.step(net)
-        decision = prior.update(net, batches)
+        decision = prior.update(net, batches, CrossEntropy())
     assert prior.penalty(net) < before
     derived = derive(net.graph, decision)
     verify(plain(derived.graph))

@@ -88,7 +88,7 @@ def gradients(learner: SearchLearner, draw: Draw, *, whole: bool) -> tuple[Tenso
         outputs = learner.called(images)
         torch.autograd.backward(CrossEntropy()(outputs, torch.arange(6) % outputs.shape[1]))
     grads = {name: parameter.grad for name, parameter in learner.supernet.module.named_parameters()}
-    found = [torch.zeros_like(p) if p.grad is None else p.grad for p in learner.supernet.parameters]
+    found = [torch.zeros_like(p) if p.grad is None else p.grad for p in learner.supernet.gate_parameters()]
     return outputs.detach(), grads, learner.supernet.in_order(found)
 
 

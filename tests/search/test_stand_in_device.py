@@ -13,7 +13,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from bayesnas_graph.bayes import Estimator
+from bayesnas_graph.bayes import CrossEntropy, Estimator
 from bayesnas_graph.runs.device import Device
 from bayesnas_graph.runs.processes import Processes
 from bayesnas_graph.runs.strategies import STRATEGIES
@@ -247,7 +247,7 @@ def test_a_custom_loop_without_doubles() -> None:
         torch.nn.functional.cross_entropy(net.module(x), y).backward()  # type: ignore[no-untyped-call]
         with mode.watched() as step:
             prior.step(net)
-        decision = prior.update(net, [(x, y)])
+        decision = prior.update(net, [(x, y)], CrossEntropy())
     assert len(decision.verdicts) == len(prior.switches.groups)
     assert step.faults == []
     assert not [fault for fault in seen.faults if fault.kind == "double"]

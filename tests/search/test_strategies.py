@@ -116,7 +116,7 @@ def test_slopes_follow_the_loss(name: str) -> None:
 
     draw = drawn(learner, strategy)
     value = loss(draw.gates)
-    found = torch.autograd.grad(value, learner.supernet.parameters, allow_unused=True, materialize_grads=True)
+    found = torch.autograd.grad(value, learner.supernet.gate_parameters(), allow_unused=True, materialize_grads=True)
     slopes = learner.supernet.in_order(list(found))
     (gradient,) = torch.autograd.grad(draw.gates, draw.numbers, slopes, retain_graph=True)
     jacobian = torch.stack([torch.autograd.grad(gate, draw.numbers, retain_graph=True)[0] for gate in draw.gates])

@@ -12,6 +12,7 @@ from torch.nn.functional import cross_entropy
 from torch.utils.data import TensorDataset
 
 from bayesnas_graph import api as nas
+from bayesnas_graph.bayes import CrossEntropy
 from bayesnas_graph.builder import (
     Body,
     Number,
@@ -128,17 +129,15 @@ def own_data() -> Data:
 def own_loop(width: int) -> int:
     """A search inside a training loop of one's own. Returns the size of what it finds."""
     net = nas.compile(nas.load("quickstart", width=width))
-    gates = set(net.parameters)
-    weights = [parameter for parameter in net.module.parameters() if parameter not in gates]
-    optimiser = torch.optim.SGD(weights, lr=0.05)
+    optimiser = torch.optim.SGD(net.weight_parameters(), lr=0.05)
     prior = Prior(net, intensity=0.3, rate=0.1)
     batches = [(torch.randn(16, 1, 8, 8), torch.randint(0, 10, (16,)))]
     for x, y in batches:
-        loss = cross_entropy(net.module(x), y)
+        loss = cross_entropy(net(x), y)
         torch.autograd.backward(loss)
         optimiser.step()
         prior.step(net)
-    decision = prior.update(net, batches)
+    decision = prior.update(net, batches, CrossEntropy())
     assert_type([verdict.keep for verdict in decision.verdicts], list[bool])
     derived = derive(net.graph, decision, Rule(per_node=2))
     return cost(derived.graph).parameters

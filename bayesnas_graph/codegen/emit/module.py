@@ -34,3 +34,11 @@ def build(emitted: Emitted) -> nn.Module:
             raise
         raise weights_too_large(emitted.network, emitted.parameters) from None
     return module
+
+
+def build_for_weights(emitted: Emitted) -> nn.Module:
+    """The same for weights that are at hand: no random numbers of the process are used up."""
+    import torch
+
+    with torch.random.fork_rng(devices=[]):
+        return build(emitted)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bayesnas_graph.codegen.docs import NO_DOCS, Docs
-from bayesnas_graph.codegen.emit import Emitted, as_state, build, emit
+from bayesnas_graph.codegen.emit import Emitted, as_state, build, build_for_weights, emit
 from bayesnas_graph.codegen.emit.constants import Scaling
 from bayesnas_graph.codegen.emit.memory import check_memory
 from bayesnas_graph.codegen.emit.weights import ByNode
@@ -50,9 +50,10 @@ class Model:
     def build(self) -> nn.Module:
         """Build the network in evaluation mode, with its weights or with random ones. Raises NasError if too large."""
         check_memory(self.graph)
-        module = build(self.program).eval()
-        if self.weights is not None:
-            module.load_state_dict(dict(self.weights))
+        if self.weights is None:
+            return build(self.program).eval()
+        module = build_for_weights(self.program).eval()
+        module.load_state_dict(dict(self.weights))
         return module
 
     def with_weights(self, weights: Mapping[str, Tensor]) -> Model:

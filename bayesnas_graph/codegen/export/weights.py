@@ -11,7 +11,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor, nn
 
-from bayesnas_graph.codegen.emit import build, by_node, emit
+from bayesnas_graph.codegen.emit import build_for_weights, by_node, emit
 from bayesnas_graph.codegen.emit.weights import ByNode
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.diagnostics.atomic_files import FREE_SPACE, atomic_write, read_error
@@ -99,7 +99,7 @@ def take_weights(network: nn.Module, weights: Mapping[str, Tensor], path: Path, 
 def weights_by_node(network: Network, path: Path) -> ByNode:
     """Read the weights of a network from a file, by node. Raises NasError unless they fit exactly."""
     program = emit(network.graph(), standalone=True)
-    module = build(program)
+    module = build_for_weights(program)
     take_weights(module, read_weights(path), path, network.name)
     return by_node(module.state_dict(), program)
 

@@ -39,7 +39,7 @@ class DrawnNetwork(nn.Module):
         self._inputs = {i: n for n, i in enumerate(i for i, node in enumerate(graph) if node.op.is_input)}
         self._drops = [any(edge.gate and not edge.gate.is_zero for edge in graph.inputs(node.name)) for node in graph]
         self._compute = _computed(graph, supernet)
-        self._supernet = supernet
+        self._gate_paths = supernet.gate_paths
         self._places = supernet.order.tolist()  # the position of each gate among those of all tensors
         self._opened: Opened | None = None
         self._plan: tuple[Opened, Plan, Tensor | None] | None = None  # of the last pass
@@ -47,7 +47,7 @@ class DrawnNetwork(nn.Module):
     @cached_property
     def _gates(self) -> tuple[nn.Parameter, ...]:
         """The tensors of gates, once the module is on its device."""
-        return self._supernet.parameters
+        return tuple(self.network.get_parameter(path) for path in self._gate_paths)
 
     @contextmanager
     def only(self, opened: Opened | None) -> Iterator[None]:

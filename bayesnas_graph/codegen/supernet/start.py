@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import torch
 from torch import nn
 
 from bayesnas_graph import passes
-from bayesnas_graph.codegen.emit import Emitted, build, emit, transfer
+from bayesnas_graph.codegen.emit import Emitted, build, build_for_weights, emit, transfer
 from bayesnas_graph.ir import Graph
 
 
@@ -23,7 +22,6 @@ def build_fused(graph: Graph, program: Emitted, options: passes.Options) -> nn.M
         return build(program)
     table = emit(passes.run(graph, passes.FASTER, replace(options, sites=())))
     start = build(table).state_dict()
-    with torch.random.fork_rng(devices=[]):
-        module = build(program)
+    module = build_for_weights(program)
     module.load_state_dict(transfer(start, table, program))
     return module
