@@ -37,8 +37,9 @@ def _of_listed(train: GivenPart, test: GivenPart, spec: str, shape: Shape) -> Da
         seen, _ = look_at(known, all=True)
     seen_tests, _ = look_at(tests, all=isinstance(test.examples, InMemory))
     data = Data(spec, _once(known), _once(tests), shape, len(names), known_statistics)
+    labels = {one.part: one.examples.labels for one in (train, test) if isinstance(one.examples, InMemory)}
     different = different_classes(spec, names, test.classes or names)
-    return checked(data, {"training": seen, "testing": seen_tests}, {}, names, different)
+    return checked(data, {"training": seen, "testing": seen_tests}, labels, names, different)
 
 
 def _of_unlisted(train: GivenPart, test: GivenPart, spec: str, shape: Shape) -> Data:

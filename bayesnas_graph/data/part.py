@@ -88,6 +88,8 @@ def _in_memory(pair: Any, spec: str, part: Part) -> InMemory:
     if len(pair) != 2:
         reject(spec, f"has {len(pair)} tensors for {part}, not one of images and one of labels")
     images, targets = (_tensor(value, spec, part) for value in pair)
+    if images.ndim == 2 and not images.is_complex():  # a table, which may have any numbers
+        images = images.float()
     if images.dtype != torch.uint8 and not images.is_floating_point():
         help = "give bytes from 0 to 255, or floating-point numbers from 0 to 1"
         reject(spec, f"has images of type {str(images.dtype)[6:]} for {part}", help)

@@ -60,9 +60,13 @@ def load_data(
     found = load(config.data, data_dir, image_shape=shape, seed=seed) if given is None else given.data
     data = padded(found, config.pad)
     changes = [name for name in ("crop", "flip", "cutout") if getattr(config, name)]
-    if changes and len(data.shape) != 3:
-        message = f"`{data.name}` cannot be augmented with `{changes[0]}`: its examples are {named_shape(data.shape)}"
-        raise NasError([Diagnostic("NAS504", message, help=f"leave out {' and '.join(f'`{c}`' for c in changes)}")])
+    is_table = data.shape[1:] == (1, 1)
+    if changes and (len(data.shape) != 3 or is_table):
+        kind = "rows of a table" if is_table else named_shape(data.shape)
+        message = f"`{data.name}` cannot be augmented with `{changes[0]}`: its examples are {kind}"
+        off = " ".join(f"-s {change}={'false' if change == 'flip' else 0}" for change in changes)
+        help = f"leave out {' and '.join(f'`{change}`' for change in changes)}: `{off}`"
+        raise NasError([Diagnostic("NAS504", message, help=help)])
     return data
 
 
