@@ -20,7 +20,7 @@ import torch
 from safetensors.torch import save_file
 from torch import nn
 
-from bayesnas_graph import passes
+from bayesnas_graph import api, passes
 from bayesnas_graph.cli.main import main
 from bayesnas_graph.codegen.emit import memory
 from bayesnas_graph.codegen.export.formats import write_onnx, write_torchscript
@@ -173,6 +173,13 @@ def _searched(folder: Path, patch: Patch) -> None:
     assert (folder / "runs" / "example-1" / "result.json").exists()
 
 
+def _searched_on_objects(folder: Path, patch: Patch) -> None:
+    _space(folder, patch)
+    part = (torch.rand(20, 1, 8, 8), torch.arange(20) % 10)
+    how: dict[str, Any] = {"iterations": 1, "steps": 1, "warmup": 0, "finish": 0, "batch": 8, "threads": 1}
+    api.search(folder / "example.nas", data=(part, part), output=folder / "runs" / "example-1", **how)
+
+
 def _damaged_checkpoint(folder: Path, patch: Patch) -> None:
     _searched(folder, patch)
     for path in (folder / "runs" / "example-1" / "checkpoints").iterdir():
@@ -205,6 +212,7 @@ _SCENES: dict[str, Callable[[Path, Patch], None]] = {
     "NAS507": _no_scikit_learn,
     "NAS508": _blank_images,
     "NAS509": _missing_class,
+    "NAS510": _searched_on_objects,
     "NAS602": _existing_folder,
     "NAS603": _damaged_checkpoint,
     "NAS604": _searched,

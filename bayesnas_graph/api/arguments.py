@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from bayesnas_graph.builder import Space
-from bayesnas_graph.diagnostics import Diagnostic
+from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.language.elaborate import Text
 from bayesnas_graph.report.results import CompressResult, SearchResult, TrainResult
 from bayesnas_graph.runs.config.groups import DataSettings, Group
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from bayesnas_graph.derive import Architecture
     from bayesnas_graph.runs.config.train import EvalConfig
     from bayesnas_graph.runs.device import Device
+    from bayesnas_graph.runs.given import GivenData
     from bayesnas_graph.runs.settings import Settings
     from bayesnas_graph.runs.sweep.schedule import Sweep
     from bayesnas_graph.runs.watching import Watcher
@@ -73,6 +74,31 @@ def check_source(
     """Raise TypeError unless there is a network with settings, or only a run to resume."""
     if (source is None) == (resume is None) or (resume is not None and (settings or config or output is not None)):
         raise TypeError(f"{verb} takes a network and settings, or a run to `resume` and nothing else")
+
+
+def take_data(
+    settings: Mapping[str, Any], config: C | None, *, resumed: bool = False
+) -> tuple[dict[str, Any], C | None, GivenData | None]:
+    """Take data that are objects out of keyword arguments. Return settings, and a config, that refer to them.
+
+    A resumed run refers to them already. Raises NasError if they cannot be used.
+    """
+    value = settings.get("data")
+    if value is None or isinstance(value, str):
+        return dict(settings), config, None
+    from bayesnas_graph.runs.given import FROM_PYTHON, given_data
+
+    others = {key: other for key, other in settings.items() if key != "data"}
+    named = {} if resumed else {"data": FROM_PYTHON}
+    return others | named, config and config.model_copy(update=named), given_data(value)
+
+
+def check_named_data(values: Sequence[object]) -> None:
+    """Raise NasError if data are objects, where other processes have to load them."""
+    if not all(value is None or isinstance(value, str) for value in values):
+        message = "a sweep searches in processes of its own, which cannot be given data from Python"
+        help = 'name a function that returns the data: `data="package.module:callable"`'
+        raise NasError([Diagnostic("NAS510", message, help=help)])
 
 
 def merged_settings(

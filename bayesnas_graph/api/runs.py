@@ -12,6 +12,7 @@ from bayesnas_graph.api.arguments import (
     Number,
     as_path,
     as_toml,
+    check_named_data,
     check_source,
     fixed_network,
     located,
@@ -20,6 +21,7 @@ from bayesnas_graph.api.arguments import (
     renamed,
     run_at,
     search_settings,
+    take_data,
     warn,
     warn_of_data,
     with_settings_of,
@@ -63,7 +65,8 @@ def search(
     from bayesnas_graph.runs.task import create_run, resume_run, run_to_end
     from bayesnas_graph.search.run import SearchRun
 
-    kind, where = SearchRun(), as_path(data_dir)
+    settings, config, given = take_data(settings, config, resumed=resume is not None)
+    kind, where = SearchRun(given=given), as_path(data_dir)
     later = {key: settings.pop(key) for key in LATER if key in settings and resume is not None}
     check_source("search", file, resume, output, config or recipe, settings)
     if resume is not None:
@@ -103,6 +106,7 @@ def sweep(
     from bayesnas_graph.runs.sweep.task import create_sweep, resume_sweep, run_to_end
 
     check_source("sweep", file, resume, output, axes or recipe, settings)
+    check_named_data([settings.get("data"), *(axes or {}).get("data", ())])
     where, watcher = as_path(data_dir), watch or SweepWatcher()
     if resume is not None:
         with resume_sweep(Path(resume), data_dir=where, allow_python=allow_python) as resumed:
@@ -137,8 +141,9 @@ def train(
     from bayesnas_graph.runs.task import create_run, resume_run, run_to_end
     from bayesnas_graph.train.run import TrainRun
 
+    settings, config, given = take_data(settings, config, resumed=resume is not None)
     check_source("train", source, resume, output, config, settings)
-    kind, where = TrainRun(), as_path(data_dir)
+    kind, where = TrainRun(given=given), as_path(data_dir)
     if resume is not None:
         with resume_run(kind, Path(resume), where, allow_python=allow_python) as (task, device):
             return TrainResult(task.folder.path, run_to_end(kind, task, device, watch), task.subject.network)
@@ -174,17 +179,18 @@ def compress(
     from bayesnas_graph.train.compress.run import CompressRun
     from bayesnas_graph.train.compress.source import recipe_for, start_of
 
+    settings, config, given = take_data(settings, config, resumed=resume is not None)
     check_source("compress", source, resume, output or weights, config, settings)
     where = as_path(data_dir)
     if resume is not None:
-        kind = CompressRun()
+        kind = CompressRun(given=given)
         with resume_run(kind, Path(resume), where, allow_python=allow_python) as (task, device):
             return CompressResult(task.folder.path, run_to_end(kind, task, device, watch))
     assert source is not None, "checked by check_source"
     path, allow_python = located(source, allow_python=allow_python)
     config = config or merged_settings(CompressConfig, recipe_for(path), settings, allow_python=allow_python)
     start, config = start_of(path, config, as_path(weights), allow_python=allow_python)
-    kind, subject = CompressRun(start.weights), with_warnings(start.subject, watch)
+    kind, subject = CompressRun(start.weights, given=given), with_warnings(start.subject, watch)
     where = where or start.data_dir or Path("data")
     with create_run(kind, subject, config, where, as_path(output), f"{path.stem}-compress") as (task, device):
         warn_of_data(task.problem.data, device, watch)
@@ -214,6 +220,7 @@ def evaluate(
     from bayesnas_graph.train.evaluate import evaluate
 
     path, allow_python = located(source, allow_python=allow_python)
+    settings, config, given = take_data(settings, config)
     config, where = config or merged_settings(EvalConfig, None, settings), Path("data")
     run, tensors = run_at(path, allow_python=allow_python), None
     if run is not None:
@@ -226,5 +233,7 @@ def evaluate(
     check_memory(subject.network.graph())
     with prepare_device(config) as device:
         where = as_path(data_dir) or where
-        data = None if config.data is None else load_data(subject, config, config.seed, where, device.processes)
+        data = None
+        if config.data is not None:
+            data = load_data(subject, config, config.seed, where, device.processes, given)
         return evaluate(subject, tensors, data, config, device, runs)

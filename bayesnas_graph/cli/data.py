@@ -40,6 +40,9 @@ def list_sets(data_dir: DataFolder = DEFAULT_FOLDER) -> None:
     ]
     rows += [
         ("folder:PATH", "any", "any", "images in folders, one folder per class"),
+        ("csv:FILE", "table", "any", "a table, with ?target=COLUMN"),
+        ("parquet:FILE", "table", "any", "a table, with ?target=COLUMN"),
+        ("npz:FILE", "any", "any", "arrays of NumPy"),
         ("package.module:callable", "any", "any", "a data set returned by your Python code"),
     ]
     show_table(rows)

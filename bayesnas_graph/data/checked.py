@@ -34,7 +34,10 @@ class Items:
         return torch.stack([image for image, _ in pairs]), torch.tensor([label for _, label in pairs])
 
     def _item(self, index: int) -> tuple[Tensor, int]:
-        item = self.dataset[index]
+        return self.converted(self.dataset[index], index)
+
+    def converted(self, item: Any, index: int) -> tuple[Tensor, int]:
+        """Return the image of an item as a tensor, and its label. Raises NasError."""
         if not isinstance(item, tuple | list) or len(item) != 2:
             problem = f"gives {value_text(item)} as item {index}, not a pair of an image and a label, for {self.part}"
             reject(self.spec, problem)
@@ -54,6 +57,8 @@ class Items:
             problem = f"gives image {index} as numbers of type {str(image.dtype)[6:]} for {self.part}"
             reject(self.spec, problem, help)
         pixels: Tensor = image if image.dtype == torch.uint8 else image.float()
+        if pixels.ndim == 1:  # the features of a row of a table
+            return pixels[:, None, None]
         return pixels.unsqueeze(0) if pixels.ndim == 2 else pixels
 
     def _label(self, label: Any, index: int) -> int:

@@ -11,12 +11,15 @@ from torch import Tensor
 
 from bayesnas_graph.data.cifar import CIFAR10, CIFAR100, Version, cifar_files, load_cifar
 from bayesnas_graph.data.content import Part, checked, look_at
+from bayesnas_graph.data.csv_table import load_csv
 from bayesnas_graph.data.custom import load_custom
 from bayesnas_graph.data.digits import load_digits
 from bayesnas_graph.data.folder import load_folder
 from bayesnas_graph.data.idx import idx_files, load_idx
 from bayesnas_graph.data.model import Data, InMemory, Shape, Statistics
 from bayesnas_graph.data.normalisation import statistics
+from bayesnas_graph.data.npz import load_npz
+from bayesnas_graph.data.parquet_table import load_parquet
 from bayesnas_graph.data.shapes import load_shapes
 from bayesnas_graph.diagnostics import Diagnostic, NasError, nearest
 
@@ -67,8 +70,11 @@ DATASETS: Mapping[str, DataSet] = {
 }
 
 
+READERS: Mapping[str, Callable[[str], Data]] = {"csv": load_csv, "npz": load_npz, "parquet": load_parquet}
+
+
 def load(spec: str, folder: Path, *, image_shape: Shape | None = None, seed: int = 0) -> Data:
-    """Load a named data set, `folder:PATH` or `package.module:callable`. Raises NasError.
+    """Load a named data set, files such as `folder:PATH` or `csv:FILE`, or `package.module:callable`. Raises NasError.
 
     The files of named data sets are in `folder`. Data without a fixed image shape use `image_shape`.
 
@@ -78,6 +84,8 @@ def load(spec: str, folder: Path, *, image_shape: Shape | None = None, seed: int
     kind, colon, rest = spec.partition(":")
     if colon and kind == "folder":
         return load_folder(Path(rest).expanduser(), image_shape or DEFAULT_SHAPE)
+    if colon and kind in READERS:
+        return READERS[kind](spec)
     if colon:
         return load_custom(spec)
     if spec not in DATASETS:
@@ -96,6 +104,6 @@ def load(spec: str, folder: Path, *, image_shape: Shape | None = None, seed: int
 def unknown_dataset(name: str) -> NasError:
     """The error for an unknown data set."""
     match = nearest(name, DATASETS)
-    choices = f"use {', '.join(DATASETS)}, or your own data as `folder:PATH` or `package.module:callable`"
+    choices = f"use {', '.join(DATASETS)}, or your own data as `folder:PATH`, `csv:FILE` or `package.module:callable`"
     help = f"did you mean `{match}`?" if match else choices
     return NasError([Diagnostic("NAS501", f"unknown data set `{name}`", help=help)])

@@ -61,6 +61,8 @@ def _misfit(data: Data, network_name: str, input_shape: Shape) -> str:
 def _help_with_input(
     data: Data, input_shape: Shape, outputs: tuple[Shape, ...], parameters: Mapping[str, object]
 ) -> str:
+    if data.shape[1:] == (1, 1) and "features" in parameters:  # a table
+        return _set([("features", data.shape[0])])
     if len(data.shape) == len(input_shape) == 3:
         settings = []
         if data.shape[0] != input_shape[0]:

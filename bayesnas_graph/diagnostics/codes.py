@@ -93,6 +93,7 @@ CODES: Mapping[str, Code] = {
         Code("NAS507", "missing package for data"),
         Code("NAS508", "images without differences"),
         Code("NAS509", "doubtful data"),
+        Code("NAS510", "data from Python needed"),
         # 6xx: searches, training, export
         Code("NAS601", "invalid setting"),
         Code("NAS602", "unusable run folder"),

@@ -13,6 +13,7 @@ EXTRAS: Mapping[str, Mapping[str, str]] = {
     "images": {"PIL.Image": "pillow"},
     "lsp": {"lsprotocol.types": "lsprotocol", "pygls.lsp.server": "pygls"},
     "onnx": {"onnx": "onnx", "onnxruntime": "onnxruntime", "onnxscript": "onnxscript"},
+    "parquet": {"pyarrow.parquet": "pyarrow"},
     "ray": {"ray": "ray"},
     "report": {
         "jinja2": "jinja2",

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from bayesnas_graph.diagnostics import Diagnostic, Label, NasError
 
+FILE_KINDS = frozenset({"csv", "folder", "npz", "parquet"})  # of data that are named as `KIND:PATH`
+
 
 def names_code(data: object) -> bool:
     """Return whether a data set is `package.module:callable`, which is imported and called.
@@ -14,7 +16,7 @@ def names_code(data: object) -> bool:
     >>> names_code("mine.data:load"), names_code("folder:images"), names_code("digits")
     (True, False, False)
     """
-    return isinstance(data, str) and ":" in data and data.partition(":")[0] != "folder"
+    return isinstance(data, str) and ":" in data and data.partition(":")[0] not in FILE_KINDS
 
 
 def check_consent(data: object, file: object, label: Label | None = None, *, allow_python: bool) -> None:

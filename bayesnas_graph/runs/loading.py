@@ -12,6 +12,7 @@ from bayesnas_graph.language.elaborate import Network
 from bayesnas_graph.language.elaborate.values import show
 from bayesnas_graph.runs.config.groups import DataSettings
 from bayesnas_graph.runs.device import Device
+from bayesnas_graph.runs.given import FROM_PYTHON, GivenData, not_given
 from bayesnas_graph.runs.processes import Processes
 from bayesnas_graph.runs.subject import Subject
 
@@ -34,11 +35,20 @@ def loading(data: Data, graph: Graph, config: DataSettings, seed: int, device: D
     )
 
 
-def load_data(subject: Subject, config: DataSettings, seed: int, data_dir: Path, processes: Processes) -> Data:
-    """Load the data of a run. Raises NasError without a data set, or if batches cannot be divided."""
+def load_data(
+    subject: Subject,
+    config: DataSettings,
+    seed: int,
+    data_dir: Path,
+    processes: Processes,
+    given: GivenData | None = None,
+) -> Data:
+    """Load the data of a run, or take those given. Raises NasError without any, or if batches cannot be divided."""
     if config.data is None:
         help = "name some, such as `--data digits`; `bayesnas-graph data list` lists them"
         raise NasError([Diagnostic("NAS601", f"no data to {config.verb} on", help=help)])
+    if config.data == FROM_PYTHON and given is None:
+        raise not_given()
     if config.batch % (config.accumulate * processes.world):
         message = f"a batch of {config.batch} cannot be divided among {processes.world} processes"
         parts = f" in {config.accumulate} parts each" if config.accumulate > 1 else ""
@@ -47,11 +57,16 @@ def load_data(subject: Subject, config: DataSettings, seed: int, data_dir: Path,
     shape = subject.network.inputs[0].shape if subject.network.inputs else None
     if shape is not None and len(shape) == 3:
         shape = (shape[0], *(max(1, side - 2 * config.pad) for side in shape[1:]))
-    data = padded(load(config.data, data_dir, image_shape=shape, seed=seed), config.pad)
+    found = load(config.data, data_dir, image_shape=shape, seed=seed) if given is None else given.data
+    data = padded(found, config.pad)
     changes = [name for name in ("crop", "flip", "cutout") if getattr(config, name)]
-    if changes and len(data.shape) != 3:
-        message = f"`{data.name}` cannot be augmented with `{changes[0]}`: its examples are {named_shape(data.shape)}"
-        raise NasError([Diagnostic("NAS504", message, help=f"leave out {' and '.join(f'`{c}`' for c in changes)}")])
+    is_table = data.shape[1:] == (1, 1)
+    if changes and (len(data.shape) != 3 or is_table):
+        kind = "rows of a table" if is_table else named_shape(data.shape)
+        message = f"`{data.name}` cannot be augmented with `{changes[0]}`: its examples are {kind}"
+        off = " ".join(f"-s {change}={'false' if change == 'flip' else 0}" for change in changes)
+        help = f"leave out {' and '.join(f'`{change}`' for change in changes)}: `{off}`"
+        raise NasError([Diagnostic("NAS504", message, help=help)])
     return data
 
 

@@ -21,6 +21,21 @@ Kind = Literal["search", "train", "compress"]
 RESTORE = "a run cannot be resumed without it: restore the file, or start another run"
 
 
+class DataDescription(BaseModel):
+    """What data from Python were, to know them again."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    kind: str  # what they were given as
+    train: int  # examples
+    test: int
+    shape: tuple[int, ...]
+    classes: int
+    labels: str  # checksum of a sample
+    images: str | None = None  # checksum of the same sample; None if reading it twice gives different images
+    notes: tuple[str, ...] = ()
+
+
 class Manifest(BaseModel):
     """The description of a run of any kind."""
 
@@ -38,6 +53,7 @@ class Manifest(BaseModel):
     begun: str
     versions: dict[str, str]
     threads: int = Field(ge=1, le=1024)
+    data: DataDescription | None = None  # if they were given in Python
 
 
 class SearchManifest(Manifest):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar, Generic, TypeVar
@@ -16,6 +16,7 @@ from bayesnas_graph.data.workers import keep_workers
 from bayesnas_graph.diagnostics import NasError
 from bayesnas_graph.runs.device import Device, hold_lock, machine_limits, prepare_device
 from bayesnas_graph.runs.folder import RunFolder, new_folder, now, versions
+from bayesnas_graph.runs.given import GivenData, check_same_data
 from bayesnas_graph.runs.loop import Interrupted
 from bayesnas_graph.runs.manifest import MANIFESTS, Kind
 from bayesnas_graph.runs.memory import check_training_memory, divided
@@ -46,10 +47,13 @@ class Task(Generic[P, C]):
     notes: tuple[str, ...] = ()  # what a user should know before it starts
 
 
+@dataclass(frozen=True)
 class RunKind(ABC, Generic[P, C, W, R]):
     """The operations that each kind of run implements."""
 
     name: ClassVar[Kind]
+
+    given: GivenData | None = field(default=None, kw_only=True)  # data from Python; if None, the settings name them
 
     @abstractmethod
     def build_problem(self, subject: Subject, config: C, data_dir: Path, device: Device) -> P:
@@ -81,6 +85,7 @@ def create_run(
         config, notes = divided(subject.network, config, device)
         problem = kind.build_problem(subject, config, data_dir, device)
         created = new_folder(output, name) if device.processes.first else None
+        notes = (*notes, *(kind.given.about.notes if kind.given else ()))
         task = Task(subject, config, problem, data_dir, shared_folder(device.processes, created), notes)
         if created is not None:
             _write_manifest(kind, task)
@@ -104,6 +109,7 @@ def _write_manifest(kind: RunKind[P, Any, Any, Any], task: Task[P, Any]) -> None
         versions=versions(),
         threads=torch.get_num_threads(),
         config=task.config,
+        data=kind.given and kind.given.about,
     )
     kind.prepare_folder(task)
     folder.write_manifest(manifest)
@@ -124,6 +130,8 @@ def resume_run(
     """
     run = open_run(path, kind.name, allow_python=allow_python)
     manifest, subject, config = run.manifest, run.subject, run.config
+    if kind.given is not None:
+        check_same_data(path, kind.given.about, manifest.data)
     if later:
         config = merged([from_values(config.to_plain()), from_values(later)], type(config), allow_python=allow_python)
     with prepare_device(config, manifest.threads) as device, hold_lock(run.folder, device):

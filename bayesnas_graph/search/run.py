@@ -12,6 +12,7 @@ from bayesnas_graph.language.json import to_json
 from bayesnas_graph.runs.config.search import SearchConfig
 from bayesnas_graph.runs.device import Device, check_deterministic
 from bayesnas_graph.runs.folder import RunFolder
+from bayesnas_graph.runs.given import GivenData
 from bayesnas_graph.runs.loading import check_batch_norms, load_data
 from bayesnas_graph.runs.manifest import Kind
 from bayesnas_graph.runs.memory import check_step, check_training_memory
@@ -34,7 +35,7 @@ class SearchRun(RunKind[Problem, SearchConfig, SearchWatcher, SearchOutcome]):
 
     def build_problem(self, subject: Subject, config: SearchConfig, data_dir: Path, device: Device) -> Problem:
         check_training_memory(subject.network, config, device)
-        problem = build_problem(subject, config, data_dir, device.processes)
+        problem = build_problem(subject, config, data_dir, device.processes, self.given)
         check_step(subject.network, config, device)
         check_deterministic(problem.graph, config, device)
         return problem
@@ -64,9 +65,11 @@ def _write_found(folder: RunFolder, outcome: SearchOutcome) -> None:
     folder.write(folder.architecture, to_json(outcome.graph))
 
 
-def build_problem(subject: Subject, config: SearchConfig, data_dir: Path, processes: Processes) -> Problem:
+def build_problem(
+    subject: Subject, config: SearchConfig, data_dir: Path, processes: Processes, given: GivenData | None = None
+) -> Problem:
     """Load the data and check everything that can be checked before the start. Raises NasError."""
-    data = load_data(subject, config, config.seed, data_dir, processes)
+    data = load_data(subject, config, config.seed, data_dir, processes, given)
     problem = Problem.of(subject.network, data, config)
     check_batch_norms(problem.graph, config)
     if len(problem.indices[1]) < processes.world:

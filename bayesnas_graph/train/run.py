@@ -30,7 +30,7 @@ class TrainRun(RunKind[TrainingProblem, TrainConfig, TrainWatcher, TrainOutcome]
 
     def build_problem(self, subject: Subject, config: TrainConfig, data_dir: Path, device: Device) -> TrainingProblem:
         check_training_memory(subject.network, config, device)
-        data = load_data(subject, config, config.seed, data_dir, device.processes)
+        data = load_data(subject, config, config.seed, data_dir, device.processes, self.given)
         problem = TrainingProblem.of(subject.network, data, config)
         check_batch_norms(problem.graph, config)
         check_step(subject.network, config, device)

@@ -43,7 +43,8 @@ def test_list(run: Run, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (result.code, result.err) == (0, "")
     rows = {line.split()[0]: line for line in result.out.splitlines()}
     assert list(rows) == [
-        "digits", "shapes", "mnist", "fashion-mnist", "cifar10", "cifar100", "folder:PATH", "package.module:callable",
+        "digits", "shapes", "mnist", "fashion-mnist", "cifar10", "cifar100",
+        "folder:PATH", "csv:FILE", "parquet:FILE", "npz:FILE", "package.module:callable",
     ]  # fmt: skip
     assert "1x28x28" in rows["mnist"]
     assert rows["mnist"].endswith("in data/mnist")

@@ -147,8 +147,9 @@ ODD_MODULES = {
     "def make(n): pass": "failed: TypeError: make() missing 1 required positional argument: 'n'",
     "def make(): return None": "returned `None`",
     "def make(): return 1, 2, 3": "returned a `tuple`",
-    "def make(): return 1, 2": "returned `1` as the dataset for training",
-    "def make(): return [1], iter([])": "returned a `list_iterator` as the dataset for testing",
+    "def make(): return 1, 2": "has `1` as the dataset for training",
+    "def make(): return [1], object()": "has a `object` as the dataset for testing",
+    "def make(): return [1], iter([])": "has no examples for testing",
     "def make(): return [], []": "has no examples for training",
     "def make(): return [1], [1]": "gives `1` as item 0, not a pair of an image and a label",
     items("torch.zeros(1, 2, 2)", more="def __len__(self): raise ValueError('no')\n    def x(self): pass").replace(
@@ -164,7 +165,6 @@ ODD_MODULES = {
     items("torch.zeros(1, 2, 2)", "i", "classes = ['a', 'b']"): "gives the label 2 to image 2 for training",
     items("torch.zeros(1, 2 + i, 2)"): "has images of 1x2x2 and of 1x3x2",
     items("torch.zeros(1, 2, 2, 2)"): "has images of 1x2x2x2",
-    items("torch.zeros(4)"): "has images of 4",
     items("[][i]"): "failed to return examples for training: IndexError: list index out of range",
     "def make(): return {0: 1}, {0: 1}": "gives `1` as item 0",
 }

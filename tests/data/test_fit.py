@@ -67,6 +67,13 @@ def test_data_that_are_vectors() -> None:
     assert said(((1, 1, 7),), ((10,),), data=own) == [(f"{message} 1x1x7", f"{help}; unchanged, it fits `shapes`")]
 
 
+def test_tables() -> None:
+    own = replace(MNIST, name="own", shape=(7, 1, 1))
+    for shape in ((8,), (8, 1, 1)):
+        ((_, help),) = said((shape,), ((10,),), {"features": 8, "channels": 8}, data=own)
+        assert help == "make it fit with `-p features=7`"
+
+
 @pytest.mark.parametrize(
     ("given", "parameters", "message", "help"),
     [

@@ -83,7 +83,7 @@ class CompressRun(RunKind[CompressionProblem, CompressConfig, CompressWatcher, C
         self, subject: Subject, config: CompressConfig, data_dir: Path, device: Device
     ) -> CompressionProblem:
         check_training_memory(subject.network, config, device)
-        data = load_data(subject, config, config.seed, data_dir, device.processes)
+        data = load_data(subject, config, config.seed, data_dir, device.processes, self.given)
         check_batch_norms(subject.network.graph(), config)
         check_deterministic(subject.network.graph(), config, device)
         compression = CompressionProblem(subject, config, data, device)
