@@ -7,9 +7,10 @@ from pathlib import Path
 
 from bayesnas_graph.data import Augmentation, Data, Loading, check_fit, load, padded
 from bayesnas_graph.diagnostics import Diagnostic, NasError
-from bayesnas_graph.ir import Graph, TokenShape, named_shape
+from bayesnas_graph.ir import Graph, TokenShape
 from bayesnas_graph.language.elaborate import Network
 from bayesnas_graph.language.elaborate.values import show
+from bayesnas_graph.runs.augmentation import check_augmentation, fitted
 from bayesnas_graph.runs.config.groups import DataSettings
 from bayesnas_graph.runs.device import Device
 from bayesnas_graph.runs.processes import Processes
@@ -48,10 +49,7 @@ def load_data(subject: Subject, config: DataSettings, seed: int, data_dir: Path,
     if shape is not None and len(shape) == 3:
         shape = (shape[0], *(max(1, side - 2 * config.pad) for side in shape[1:]))
     data = padded(load(config.data, data_dir, image_shape=shape, seed=seed), config.pad)
-    changes = [name for name in ("crop", "flip", "cutout") if getattr(config, name)]
-    if changes and len(data.shape) != 3:
-        message = f"`{data.name}` cannot be augmented with `{changes[0]}`: its examples are {named_shape(data.shape)}"
-        raise NasError([Diagnostic("NAS504", message, help=f"leave out {' and '.join(f'`{c}`' for c in changes)}")])
+    check_augmentation(fitted(config, data), data)
     return data
 
 

@@ -1,0 +1,44 @@
+"""The settings of augmentation: which of them suit the data."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from bayesnas_graph.data import Data
+from bayesnas_graph.diagnostics import Diagnostic, NasError
+from bayesnas_graph.ir import named_shape
+from bayesnas_graph.runs.config.groups import DataSettings
+
+FOR_IMAGES = ("crop", "flip", "cutout")  # settings that need images
+PARTS = {"crop": 8, "cutout": 2}  # a default that is as long as a side of an image becomes this part of the side
+
+C = TypeVar("C", bound=DataSettings)
+
+
+def fitted(config: C, data: Data) -> C:
+    """Return the settings with defaults of augmentation that suit the data. Values that were given stay."""
+    if len(data.shape) != 3:
+        suitable = {key: DataSettings.model_fields[key].default for key in FOR_IMAGES}
+    else:
+        side = min(data.shape[1:])
+        suitable = {key: side // part for key, part in PARTS.items() if getattr(config, key) >= side}
+    return config.model_copy(update={key: suitable[key] for key in suitable.keys() - config.model_fields_set})
+
+
+def changes(before: DataSettings, after: DataSettings, data: Data) -> tuple[str, ...]:
+    """Return lines about the settings of augmentation that `fitted` changed."""
+    changed = [key for key in FOR_IMAGES if getattr(before, key) != getattr(after, key)]
+    off = [f"`{key}`" for key in changed if not getattr(after, key)]
+    smaller = [key for key in changed if getattr(after, key)]
+    said = [f"`{key}` is {getattr(after, key)} instead of {getattr(before, key)}" for key in smaller]
+    if off:
+        said.append(f"{' and '.join(off)} {'is' if len(off) == 1 else 'are'} off")
+    return tuple(f"{text}: examples of `{data.name}` are {named_shape(data.shape)}" for text in said)
+
+
+def check_augmentation(config: DataSettings, data: Data) -> None:
+    """Raise NasError if the data cannot be augmented as the settings say."""
+    given = [key for key in FOR_IMAGES if getattr(config, key)]
+    if given and len(data.shape) != 3:
+        message = f"`{data.name}` cannot be augmented with `{given[0]}`: its examples are {named_shape(data.shape)}"
+        raise NasError([Diagnostic("NAS504", message, help=f"leave out {' and '.join(f'`{key}`' for key in given)}")])
