@@ -9,7 +9,7 @@ from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.ir import named_shape
 from bayesnas_graph.runs.config.groups import DataSettings
 
-FOR_IMAGES = ("crop", "flip", "cutout")  # settings that need images
+FOR_IMAGES = ("crop", "flip", "cutout", "cutmix")  # settings that need images
 PARTS = {"crop": 8, "cutout": 2}  # a default that is as long as a side of an image becomes this part of the side
 
 C = TypeVar("C", bound=DataSettings)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 from pathlib import Path
 
-from bayesnas_graph.data import Augmentation, Data, Loading, check_fit, load, padded
+from bayesnas_graph.data import Augmentation, Data, Loading, Mixing, check_fit, load, padded
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.ir import Graph, TokenShape
 from bayesnas_graph.language.elaborate import Network
@@ -24,6 +24,7 @@ def loading(data: Data, graph: Graph, config: DataSettings, seed: int, device: D
         batch=config.batch,
         seed=seed,
         augmentation=Augmentation(crop=config.crop, flip=config.flip, cutout=config.cutout),
+        mixing=Mixing(config.mixup, config.cutmix, data.classes) if config.mixup or config.cutmix else None,
         statistics=data.statistics,
         device=device.torch_device,
         workers=config.workers,

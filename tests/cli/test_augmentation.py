@@ -43,3 +43,32 @@ def test_default_recipes_run(run: Run, tmp_path: Path, monkeypatch: pytest.Monke
         assert ("`crop` and `flip` and `cutout` are off" in result.out) == off
     used = json.loads(Path("trained-found/run.json").read_text())["config"]
     assert (used["crop"], used["cutout"]) == (4, 4)
+
+
+IMAGES = """
+network net : image(3, 8, 8) -> classes(10) {
+    in x
+    x -> out : conv(4) > bn > choose { relu, tanh } > global_avg_pool > linear(10)
+}
+"""
+
+
+@pytest.mark.parametrize("settings", [("mixup=0.4",), ("cutmix=1",)], ids=" ".join)
+def test_every_augmentation(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: tuple[str, ...]
+) -> None:
+    """A search and a training finish; in sequences, what needs images is refused."""
+    monkeypatch.chdir(tmp_path)
+    Path("space.nas").write_text(IMAGES)
+    Path("sequences.nas").write_text(SEQUENCE)
+    given = [word for setting in (*settings, "threads=1", "batch=1000") for word in ("-s", setting)]
+    search = ("-s", "warmup=1", "-s", "iterations=1", "-s", "steps=1", "-s", "finish=0", "-s", "gates_on=held_out")
+    found = run("search", "space.nas", "--data", "shapes", *given, *search, "-o", "found")
+    assert found.code == 0, found.err
+    trained = run("train", "found", "--data", "shapes", *given, "--epochs", "1", "-o", "trained")
+    assert trained.code == 0, trained.err
+    given[-1] = "batch=20"
+    other = run("train", "sequences.nas", "--data", f"{__name__}:sequences", *given, "--epochs", "1", "-o", "other")
+    key = settings[0].partition("=")[0]
+    assert (other.code == 0) == (key == "mixup")
+    assert key == "mixup" or f"error[NAS504]: `waves` cannot be augmented with `{key}`" in other.err

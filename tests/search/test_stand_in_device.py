@@ -45,6 +45,8 @@ OTHER_SETTINGS: dict[str, Any] = {
     "crop": 1,
     "flip": True,
     "cutout": 2,
+    "mixup": 0.3,
+    "cutmix": 1.0,
     "fuse": False,
 }
 

@@ -48,6 +48,8 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "flip": (False, True),
     "crop": (0, 2),
     "cutout": (0, 3),
+    "mixup": (0.0, 0.4),
+    "cutmix": (0.0, 1.0),
     "drop_path": (0.0, 0.3),
     "momentum": (0.0, 0.9),
     "label_smoothing": (0.0, 0.1),

@@ -16,7 +16,7 @@ from bayesnas_graph.runs.opening import Run, open_run
 from bayesnas_graph.runs.recipes import recipe_of
 from bayesnas_graph.runs.subject import Subject, load_subject
 
-OF_DATA = {"data", "pad", "crop", "flip", "cutout"}  # settings inherited from the compressed run
+OF_DATA = {"data", "pad", "crop", "flip", "cutout", "mixup", "cutmix"}  # settings inherited from the compressed run
 
 
 @dataclass(frozen=True, eq=False)
