@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from bayesnas_graph.data.augment import Augmentation, crop_and_flip, draws, erase
+from bayesnas_graph.data.augment import Augmentation, crop_and_flip, draws, erase, transform
 from bayesnas_graph.data.fetch import fetch, to_device
 from bayesnas_graph.data.mixing import Mix, Mixing, draw_mix, mixed, probabilities
 from bayesnas_graph.data.model import Examples, InMemory, Statistics
@@ -59,7 +59,7 @@ def training(
 ) -> Iterator[tuple[Tensor, Tensor]]:
     """Yield the augmented batches of an epoch from number `start` on, without an incomplete last batch.
 
-    Crop and flip precede normalisation, so padding is black; cutout follows it, so its squares have the mean colour.
+    Cutout follows normalisation, so its squares have the mean colour. The rest precedes it: padding is black.
     Mixed batches have the probability of each class in place of labels.
     """
     numbers = range(start, steps_per_epoch(len(indices), loading.batch))
@@ -79,13 +79,13 @@ def training(
     else:
         batches = _gathered(held, rows, list(more))
     for share, (images, labels, drawn, *places) in zip(shares, batches, strict=True):
-        moved = normalise(crop_and_flip(images, loading.augmentation, drawn), loading.statistics)
-        moved = erase(moved, loading.augmentation, drawn)
+        changed = transform(crop_and_flip(images, loading.augmentation, drawn), loading.augmentation, drawn)
+        changed = erase(normalise(changed, loading.statistics), loading.augmentation, drawn)
         if loading.mixing is not None and share.mix is not None:
             own, partners = places
-            moved, part = mixed(share.mix, moved[own], moved[partners])
+            changed, part = mixed(share.mix, changed[own], changed[partners])
             labels = probabilities(labels[own], labels[partners], part, loading.mixing.classes)
-        yield _arrange(moved, loading), labels
+        yield _arrange(changed, loading), labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +110,7 @@ def _share(loading: Loading, epoch: int, number: int) -> _Share:
 
 def _draws(loading: Loading, epoch: int, number: int) -> Tensor:
     """Random numbers for the whole batch, even if this process gets only part of it."""
-    return draws(loading.batch, generator("augment", loading.seed, epoch, number))
+    return draws(loading.batch, generator("augment", loading.seed, epoch, number), loading.augmentation)
 
 
 def _seed(loading: Loading, epoch: int, number: int) -> int:

@@ -1,18 +1,30 @@
-"""The settings of augmentation: which of them suit the data."""
+"""The settings of augmentation, and which of them suit the data."""
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import TypeVar
 
-from bayesnas_graph.data import Data
+from bayesnas_graph.data import Augmentation, Data, Mixing
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.ir import named_shape
 from bayesnas_graph.runs.config.groups import DataSettings
 
-FOR_IMAGES = ("crop", "flip", "cutout", "cutmix")  # settings that need images
+FOR_IMAGES = ("crop", "flip", "cutout", "resized_crop", "jitter", "rand_augment", "cutmix")  # settings that need images
+AUGMENTATION = (*FOR_IMAGES, "rand_magnitude", "mixup")  # all settings
 PARTS = {"crop": 8, "cutout": 2}  # a default that is as long as a side of an image becomes this part of the side
 
 C = TypeVar("C", bound=DataSettings)
+
+
+def augmentation_of(config: DataSettings) -> Augmentation:
+    """Return the augmentation of single images."""
+    return Augmentation(**{field.name: getattr(config, field.name) for field in fields(Augmentation)})
+
+
+def mixing_of(config: DataSettings, data: Data) -> Mixing | None:
+    """Return how batches are mixed; None if they are not."""
+    return Mixing(config.mixup, config.cutmix, data.classes) if config.mixup or config.cutmix else None
 
 
 def fitted(config: C, data: Data) -> C:

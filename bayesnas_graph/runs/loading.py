@@ -5,12 +5,12 @@ from __future__ import annotations
 from math import prod
 from pathlib import Path
 
-from bayesnas_graph.data import Augmentation, Data, Loading, Mixing, check_fit, load, padded
+from bayesnas_graph.data import Data, Loading, check_fit, load, padded
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.ir import Graph, TokenShape
 from bayesnas_graph.language.elaborate import Network
 from bayesnas_graph.language.elaborate.values import show
-from bayesnas_graph.runs.augmentation import check_augmentation, fitted
+from bayesnas_graph.runs.augmentation import augmentation_of, check_augmentation, fitted, mixing_of
 from bayesnas_graph.runs.config.groups import DataSettings
 from bayesnas_graph.runs.device import Device
 from bayesnas_graph.runs.processes import Processes
@@ -23,8 +23,8 @@ def loading(data: Data, graph: Graph, config: DataSettings, seed: int, device: D
     return Loading(
         batch=config.batch,
         seed=seed,
-        augmentation=Augmentation(crop=config.crop, flip=config.flip, cutout=config.cutout),
-        mixing=Mixing(config.mixup, config.cutmix, data.classes) if config.mixup or config.cutmix else None,
+        augmentation=augmentation_of(config),
+        mixing=mixing_of(config, data),
         statistics=data.statistics,
         device=device.torch_device,
         workers=config.workers,

@@ -53,15 +53,16 @@ network net : image(3, 8, 8) -> classes(10) {
 """
 
 
-@pytest.mark.parametrize("settings", [("mixup=0.4",), ("cutmix=1",)], ids=" ".join)
-def test_every_augmentation(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: tuple[str, ...]
-) -> None:
+EVERY = ["mixup=0.4", "cutmix=1", "resized_crop=0.08", "rand_augment=2 rand_magnitude=5", "jitter=0.4"]
+
+
+@pytest.mark.parametrize("settings", EVERY)
+def test_every_augmentation(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: str) -> None:
     """A search and a training finish; in sequences, what needs images is refused."""
     monkeypatch.chdir(tmp_path)
     Path("space.nas").write_text(IMAGES)
     Path("sequences.nas").write_text(SEQUENCE)
-    given = [word for setting in (*settings, "threads=1", "batch=1000") for word in ("-s", setting)]
+    given = [word for setting in (*settings.split(), "threads=1", "batch=1000") for word in ("-s", setting)]
     search = ("-s", "warmup=1", "-s", "iterations=1", "-s", "steps=1", "-s", "finish=0", "-s", "gates_on=held_out")
     found = run("search", "space.nas", "--data", "shapes", *given, *search, "-o", "found")
     assert found.code == 0, found.err
@@ -69,6 +70,6 @@ def test_every_augmentation(
     assert trained.code == 0, trained.err
     given[-1] = "batch=20"
     other = run("train", "sequences.nas", "--data", f"{__name__}:sequences", *given, "--epochs", "1", "-o", "other")
-    key = settings[0].partition("=")[0]
+    key = settings.partition("=")[0]
     assert (other.code == 0) == (key == "mixup")
     assert key == "mixup" or f"error[NAS504]: `waves` cannot be augmented with `{key}`" in other.err
