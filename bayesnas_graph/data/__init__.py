@@ -4,6 +4,7 @@ from bayesnas_graph.data.augment import Augmentation, augment
 from bayesnas_graph.data.batches import Loading, evaluation, steps_per_epoch, training
 from bayesnas_graph.data.datasets import DATASETS, DataSet, load
 from bayesnas_graph.data.fit import check_fit
+from bayesnas_graph.data.mixing import Mixing
 from bayesnas_graph.data.model import Data, Examples, InMemory, Statistics
 from bayesnas_graph.data.normalisation import normalise, statistics
 from bayesnas_graph.data.pad import padded
@@ -17,6 +18,7 @@ __all__ = [
     "Examples",
     "InMemory",
     "Loading",
+    "Mixing",
     "Statistics",
     "augment",
     "check_fit",

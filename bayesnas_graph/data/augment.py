@@ -1,4 +1,4 @@
-"""Random crop, flip and cutout of a whole batch at once."""
+"""Augmentation of a whole batch of images at once."""
 
 from __future__ import annotations
 
@@ -8,6 +8,15 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from bayesnas_graph.data.colour import jitter
+from bayesnas_graph.data.rand_augment import rand_augment
+from bayesnas_graph.data.warp import resized_crop
+
+MARGIN = slice(0, 5)  # numbers for crop, flip and cutout
+PART = slice(5, 9)  # for resized crops
+COLOUR = slice(9, 12)  # for jitter
+REST = slice(12, None)  # two for each random operation
+
 
 @dataclass(frozen=True)
 class Augmentation:
@@ -16,20 +25,53 @@ class Augmentation:
     crop: int = 0  # pixels of padding before a random crop to the original size
     flip: bool = False  # mirror half of the images horizontally
     cutout: int = 0  # side in pixels of a square that is erased, centred anywhere in the image
+    resized_crop: float = 0.0  # smallest share of the area of a random part that is enlarged; 0 for none
+    jitter: float = 0.0  # largest change of brightness, contrast and saturation
+    rand_augment: int = 0  # random operations
+    rand_magnitude: float = 9.0  # of these operations, at most 10
+
+    @property
+    def transforms(self) -> bool:
+        """Whether values of pixels change, so that images cannot stay bytes."""
+        return bool(self.resized_crop or self.jitter or self.rand_augment)
 
 
 def augment(images: Tensor, augmentation: Augmentation, generator: torch.Generator) -> Tensor:
     """Return the images augmented; erased and padded pixels are 0."""
-    random = draws(len(images), generator)
-    return erase(crop_and_flip(images, augmentation, random), augmentation, random)
+    random = draws(len(images), generator, augmentation)
+    images = crop_and_flip(images, augmentation, random)
+    return erase(transform(images, augmentation, random), augmentation, random)
 
 
-def draws(count: int, generator: torch.Generator) -> Tensor:
-    """Five random numbers per image, whichever augmentations are on: crop y and x, flip, cutout y and x.
+def draws(count: int, generator: torch.Generator, augmentation: Augmentation) -> Tensor:
+    """Random numbers for each image: five whichever augmentations are on, and more if values of pixels change.
 
     Each image has its own row, so part of a batch is augmented as it would be within the whole batch.
     """
-    return torch.rand(count, 5, generator=generator, device=generator.device)
+    first = torch.rand(count, MARGIN.stop, generator=generator, device=generator.device)
+    if not augmentation.transforms:
+        return first
+    more = REST.start - MARGIN.stop + 2 * augmentation.rand_augment
+    return torch.cat([first, torch.rand(count, more, generator=generator, device=generator.device)], 1)
+
+
+def transform(images: Tensor, augmentation: Augmentation, random: Tensor) -> Tensor:
+    """Return the images with other pixels, according to the rows of `draws`: numbers from 0 to 1 if any change."""
+    if not augmentation.transforms:
+        return images
+    images, random = as_numbers(images), random.to(images.device)
+    if augmentation.resized_crop:
+        images = resized_crop(images, augmentation.resized_crop, random[:, PART])
+    if augmentation.rand_augment:
+        images = rand_augment(images, augmentation.rand_magnitude, random[:, REST])
+    if augmentation.jitter:
+        images = jitter(images, augmentation.jitter, random[:, COLOUR])
+    return images
+
+
+def as_numbers(images: Tensor) -> Tensor:
+    """Return images with values from 0 to 1 in place of bytes."""
+    return images if images.is_floating_point() else images.float() / 255
 
 
 def crop_and_flip(images: Tensor, augmentation: Augmentation, random: Tensor) -> Tensor:

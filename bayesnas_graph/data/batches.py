@@ -1,6 +1,7 @@
 """Batches are a function of the seed, the epoch and the batch number.
 
 A resumed run therefore sees the same batches, and so do several processes together: each gets its rows of every batch.
+Where a row is mixed with another one, a process loads both.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from bayesnas_graph.data.augment import Augmentation, crop_and_flip, draws, erase
+from bayesnas_graph.data.augment import Augmentation, crop_and_flip, draws, erase, transform
 from bayesnas_graph.data.fetch import fetch, to_device
+from bayesnas_graph.data.mixing import Mix, Mixing, draw_mix, mixed, probabilities
 from bayesnas_graph.data.model import Examples, InMemory, Statistics
 from bayesnas_graph.data.normalisation import normalise
 from bayesnas_graph.data.resident import resident
@@ -33,6 +35,7 @@ class Loading:
     world: int = 1
     channels_last: bool = False
     on_device: float = 0.25  # the largest share of the free memory of a device that examples in memory may take there
+    mixing: Mixing | None = None  # of training batches
     flat: int = 0  # the axis from which on images are flattened: 1 for vectors, 2 for sequences of pixels, 0 for none
 
     def __post_init__(self) -> None:
@@ -56,26 +59,58 @@ def training(
 ) -> Iterator[tuple[Tensor, Tensor]]:
     """Yield the augmented batches of an epoch from number `start` on, without an incomplete last batch.
 
-    Crop and flip precede normalisation, so padding is black; cutout follows it, so its squares have the mean colour.
+    Cutout follows normalisation, so its squares have the mean colour. The rest precedes it: padding is black.
+    Mixed batches have the probability of each class in place of labels.
     """
     numbers = range(start, steps_per_epoch(len(indices), loading.batch))
-    ordered = shuffled(indices, loading.seed, epoch)
-    rows = [loading.rows(ordered[i * loading.batch : (i + 1) * loading.batch]) for i in numbers]
-    # Drawn for the whole batch, even if this process gets only part of it.
-    random = (
-        loading.rows(draws(loading.batch, generator("augment", loading.seed, epoch, number))) for number in numbers
+    ordered = chunks(shuffled(indices, loading.seed, epoch), loading.batch)
+    shares = [_share(loading, epoch, number) for number in numbers]
+    rows = [ordered[number][share.loaded] for number, share in zip(numbers, shares, strict=True)]
+    more = (
+        (_draws(loading, epoch, number)[share.loaded], *share.places)
+        for number, share in zip(numbers, shares, strict=True)
     )
     held = resident(examples, loading.device, loading.on_device)
     batches: Iterator[tuple[Tensor, ...]]
     if held is None:
         fetched = fetch(examples, rows, loading.workers, [_seed(loading, epoch, number) for number in numbers])
-        pairs = zip(fetched, random, strict=True)
-        batches = to_device(loading.device, ((images, labels, drawn) for (images, labels), drawn in pairs))
+        together = ((*batch, *others) for batch, others in zip(fetched, more, strict=True))
+        batches = to_device(loading.device, together)
     else:
-        batches = _gathered(held, rows, list(random))
-    for images, labels, drawn in batches:
-        moved = normalise(crop_and_flip(images, loading.augmentation, drawn), loading.statistics)
-        yield _arrange(erase(moved, loading.augmentation, drawn), loading), labels
+        batches = _gathered(held, rows, list(more))
+    for share, (images, labels, drawn, *places) in zip(shares, batches, strict=True):
+        changed = transform(crop_and_flip(images, loading.augmentation, drawn), loading.augmentation, drawn)
+        changed = erase(normalise(changed, loading.statistics), loading.augmentation, drawn)
+        if loading.mixing is not None and share.mix is not None:
+            own, partners = places
+            changed, part = mixed(share.mix, changed[own], changed[partners])
+            labels = probabilities(labels[own], labels[partners], part, loading.mixing.classes)
+        yield _arrange(changed, loading), labels
+
+
+@dataclass(frozen=True, eq=False)
+class _Share:
+    """The rows of a batch that a process loads; where among them are those it gets, and their partners."""
+
+    loaded: Tensor
+    places: tuple[Tensor, ...] = ()  # empty if it gets all that it loads
+    mix: Mix | None = None
+
+
+def _share(loading: Loading, epoch: int, number: int) -> _Share:
+    whole = torch.arange(loading.batch)
+    own = loading.rows(whole)
+    if loading.mixing is None:
+        return _Share(own)
+    mix = draw_mix(loading.mixing, loading.batch, loading.seed, epoch, number)
+    if loading.world == 1:
+        return _Share(whole, (own, mix.partners), mix)
+    return _Share(torch.cat([own, mix.partners[own]]), (whole[: len(own)], whole[: len(own)] + len(own)), mix)
+
+
+def _draws(loading: Loading, epoch: int, number: int) -> Tensor:
+    """Random numbers for the whole batch, even if this process gets only part of it."""
+    return draws(loading.batch, generator("augment", loading.seed, epoch, number), loading.augmentation)
 
 
 def _seed(loading: Loading, epoch: int, number: int) -> int:
@@ -83,12 +118,13 @@ def _seed(loading: Loading, epoch: int, number: int) -> int:
     return generator("workers", loading.seed, epoch, number).initial_seed() if loading.workers else 0
 
 
-def _gathered(held: InMemory, rows: list[Tensor], random: list[Tensor]) -> Iterator[tuple[Tensor, ...]]:
+def _gathered(held: InMemory, rows: list[Tensor], more: list[tuple[Tensor, ...]]) -> Iterator[tuple[Tensor, ...]]:
     """Batches of examples that are on a device. All that chooses and changes them is copied there at once."""
     if rows:
         device = held.images.device
-        for some, drawn in zip(torch.stack(rows).to(device), torch.stack(random).to(device), strict=True):
-            yield *held.take(some), drawn
+        columns = [torch.stack(list(column)).to(device) for column in (rows, *zip(*more, strict=True))]
+        for some, *others in zip(*columns, strict=True):
+            yield *held.take(some), *others
 
 
 def evaluation(examples: Examples, indices: Tensor, loading: Loading) -> Iterator[tuple[Tensor, Tensor]]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from math import prod
 from pathlib import Path
 
-from bayesnas_graph.data import Augmentation, Data, Loading, check_fit, load, padded
+from bayesnas_graph.data import Data, Loading, check_fit, load, padded
 from bayesnas_graph.diagnostics import Diagnostic, NasError
-from bayesnas_graph.ir import Graph, TokenShape, named_shape
+from bayesnas_graph.ir import Graph, TokenShape
 from bayesnas_graph.language.elaborate import Network
 from bayesnas_graph.language.elaborate.values import show
+from bayesnas_graph.runs.augmentation import augmentation_of, check_augmentation, fitted, mixing_of
 from bayesnas_graph.runs.config.groups import DataSettings
 from bayesnas_graph.runs.device import Device
 from bayesnas_graph.runs.given import FROM_PYTHON, GivenData, not_given
@@ -23,7 +24,8 @@ def loading(data: Data, graph: Graph, config: DataSettings, seed: int, device: D
     return Loading(
         batch=config.batch,
         seed=seed,
-        augmentation=Augmentation(crop=config.crop, flip=config.flip, cutout=config.cutout),
+        augmentation=augmentation_of(config),
+        mixing=mixing_of(config, data),
         statistics=data.statistics,
         device=device.torch_device,
         workers=config.workers,
@@ -59,14 +61,7 @@ def load_data(
         shape = (shape[0], *(max(1, side - 2 * config.pad) for side in shape[1:]))
     found = load(config.data, data_dir, image_shape=shape, seed=seed) if given is None else given.data
     data = padded(found, config.pad)
-    changes = [name for name in ("crop", "flip", "cutout") if getattr(config, name)]
-    is_table = data.shape[1:] == (1, 1)
-    if changes and (len(data.shape) != 3 or is_table):
-        kind = "rows of a table" if is_table else named_shape(data.shape)
-        message = f"`{data.name}` cannot be augmented with `{changes[0]}`: its examples are {kind}"
-        off = " ".join(f"-s {change}={'false' if change == 'flip' else 0}" for change in changes)
-        help = f"leave out {' and '.join(f'`{change}`' for change in changes)}: `{off}`"
-        raise NasError([Diagnostic("NAS504", message, help=help)])
+    check_augmentation(fitted(config, data), data)
     return data
 
 

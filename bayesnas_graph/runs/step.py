@@ -13,7 +13,7 @@ from bayesnas_graph.runs.device import Device
 from bayesnas_graph.runs.scaler import GradientScaler
 from bayesnas_graph.runtime import dropping
 
-Batch = tuple[Tensor, Tensor]  # samples and their labels
+Batch = tuple[Tensor, Tensor]  # samples, and their labels or the probabilities of their classes
 
 
 def backward(
@@ -46,7 +46,8 @@ def backward(
                 objective = loss + sum(auxiliary * entropy(other.float(), y) / parts for other in others)
             torch.autograd.backward(scaler.scale(objective))
         total = total + loss.detach()
-        accuracy = accuracy + (outputs.detach().argmax(1) == y).float().mean() / parts
+        labels = y.argmax(1) if y.ndim == 2 else y  # of a mixed sample: the one with the larger share
+        accuracy = accuracy + (outputs.detach().argmax(1) == labels).float().mean() / parts
     return total, accuracy
 
 

@@ -8,12 +8,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import torch
 
+from bayesnas_graph.data import Data
 from bayesnas_graph.data.workers import keep_workers
 from bayesnas_graph.diagnostics import NasError
+from bayesnas_graph.runs.augmentation import changes
 from bayesnas_graph.runs.device import Device, hold_lock, machine_limits, prepare_device
 from bayesnas_graph.runs.folder import RunFolder, new_folder, now, versions
 from bayesnas_graph.runs.given import GivenData, check_same_data
@@ -29,7 +31,20 @@ from bayesnas_graph.runs.signals import stopping
 from bayesnas_graph.runs.subject import Subject
 from bayesnas_graph.runs.watching import Watcher, fan_out
 
-P = TypeVar("P")  # the problem
+
+class Problem(Protocol):
+    """What a run works on."""
+
+    @property
+    def config(self) -> Any:
+        """The settings, with defaults that suit the data."""
+
+    @property
+    def data(self) -> Data:
+        """The data."""
+
+
+P = TypeVar("P", bound=Problem)
 C = TypeVar("C")  # the settings
 R = TypeVar("R")  # the result
 W = TypeVar("W", bound=Watcher)
@@ -44,7 +59,8 @@ class Task(Generic[P, C]):
     problem: P
     data_dir: Path
     folder: RunFolder
-    notes: tuple[str, ...] = ()  # what a user should know before it starts
+    notes: tuple[str, ...] = ()  # on the memory of a step
+    changes: tuple[str, ...] = ()  # defaults that do not suit the data
 
 
 @dataclass(frozen=True)
@@ -86,7 +102,8 @@ def create_run(
         problem = kind.build_problem(subject, config, data_dir, device)
         created = new_folder(output, name) if device.processes.first else None
         notes = (*notes, *(kind.given.about.notes if kind.given else ()))
-        task = Task(subject, config, problem, data_dir, shared_folder(device.processes, created), notes)
+        folder, changed = shared_folder(device.processes, created), changes(config, problem.config, problem.data)
+        task = Task(subject, problem.config, problem, data_dir, folder, notes, changed)
         if created is not None:
             _write_manifest(kind, task)
         with hold_lock(task.folder, device):

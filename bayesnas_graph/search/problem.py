@@ -29,7 +29,7 @@ from bayesnas_graph.runs.config.search import SearchConfig
 from bayesnas_graph.runs.device import Device
 from bayesnas_graph.runs.loading import check_network_fits, loading
 
-Batch = tuple[Tensor, Tensor]  # samples and their labels
+Batch = tuple[Tensor, Tensor]  # samples, and their labels or the probabilities of their classes
 Batches = Iterator[Batch]
 
 _MEETS = {"<": int.__lt__, "<=": int.__le__, ">": int.__gt__, ">=": int.__ge__, "==": int.__eq__}
@@ -136,13 +136,13 @@ class Problem:
             start = 0
 
     def held_out_batches(self, device: Device, step: int) -> Batches:
-        """Yield augmented batches of held-out samples for training gates, without end."""
+        """Yield augmented batches of held-out samples for training gates, without end. They are not mixed."""
         held = self.indices[1]
         loading = self.loading(device)
         if steps_per_epoch(len(held), loading.batch) == 0:
             held = held.repeat(-(-loading.batch // len(held)))
         first, start = divmod(step, steps_per_epoch(len(held), loading.batch))
-        loading = replace(loading, seed=loading.seed + 1)
+        loading = replace(loading, seed=loading.seed + 1, mixing=None)
         for epoch in count(first):
             yield from training(self.data.train, held, loading, epoch, start)
             start = 0

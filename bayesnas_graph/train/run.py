@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from bayesnas_graph.codegen.export.weights import bytes_of, write_weights
 from bayesnas_graph.passes.analysis import cost
+from bayesnas_graph.runs.augmentation import fitted
 from bayesnas_graph.runs.config.train import TrainConfig
 from bayesnas_graph.runs.device import Device, check_deterministic
 from bayesnas_graph.runs.loading import check_batch_norms, load_data
@@ -31,6 +32,7 @@ class TrainRun(RunKind[TrainingProblem, TrainConfig, TrainWatcher, TrainOutcome]
     def build_problem(self, subject: Subject, config: TrainConfig, data_dir: Path, device: Device) -> TrainingProblem:
         check_training_memory(subject.network, config, device)
         data = load_data(subject, config, config.seed, data_dir, device.processes, self.given)
+        config = fitted(config, data)
         problem = TrainingProblem.of(subject.network, data, config)
         check_batch_norms(problem.graph, config)
         check_step(subject.network, config, device)

@@ -88,4 +88,5 @@ def test_images_that_do_not_fit(run: Run, folder: Path) -> None:
         "unchanged, it fits `mnist`, `fashion-mnist`\n\n"
     )
     assert not (folder / "runs").exists()
-    assert "`cutout` blanks squares of 16 pixels" in run("train", "fixed.nas", "--data", "digits").err
+    given = ("train", "fixed.nas", "--data", "digits", "-s", "cutout=16")
+    assert "`cutout` blanks squares of 16 pixels" in run(*given).err

@@ -38,7 +38,7 @@ def one_by_one(images: Tensor, how: Augmentation, random: Tensor) -> Tensor:
 def test_augment(how: Augmentation, shape: tuple[int, ...], dtype: torch.dtype, seed: int) -> None:
     images = torch.randint(1, 256, shape, generator=torch.Generator().manual_seed(seed)).to(dtype)
     found = augment(images, how, torch.Generator().manual_seed(seed))
-    expected = one_by_one(images, how, draws(len(images), torch.Generator().manual_seed(seed)))
+    expected = one_by_one(images, how, draws(len(images), torch.Generator().manual_seed(seed), how))
     assert found.dtype == dtype
     assert torch.equal(found, expected)
 

@@ -45,6 +45,11 @@ OTHER_SETTINGS: dict[str, Any] = {
     "crop": 1,
     "flip": True,
     "cutout": 2,
+    "resized_crop": 0.3,
+    "jitter": 0.4,
+    "rand_augment": 2,
+    "mixup": 0.3,
+    "cutmix": 1.0,
     "fuse": False,
 }
 

@@ -33,6 +33,8 @@ class RunView(Watcher):
         say(labelled("run", dim(str(task.folder.path))))
         for text in task.notes:
             say(labelled("memory", text))
+        for text in task.changes:
+            say(labelled("settings", text))
 
     def interrupted(self, task: Task[Any, Any], step: int) -> None:
         command = resume_command(self.verb, task.folder.path, allow_python=needs_python(task))

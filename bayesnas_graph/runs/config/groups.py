@@ -20,6 +20,7 @@ LARGEST = 1e30  # of any setting; a tensor can hold it
 Positive = Annotated[float, Field(gt=0, le=LARGEST, allow_inf_nan=False)]
 NotNegative = Annotated[float, Field(ge=0, le=LARGEST, allow_inf_nan=False)]
 Part = Annotated[float, Field(ge=0, lt=1)]
+Alpha = Annotated[float, Field(ge=0, le=1000)]  # of a beta distribution
 Name = Annotated[str, Field(min_length=1)]
 Count = Annotated[int, Field(ge=1)]
 Plain = int | float | bool | str
@@ -90,6 +91,12 @@ class DataSettings(Group):
     crop: int = Field(0, ge=0, le=MOST_PIXELS, description="pixels of padding for random crops")
     flip: bool = Field(False, description="flip half of the images horizontally")
     cutout: int = Field(0, ge=0, le=MOST_PIXELS, description="side of the square that is blanked out in every image")
+    resized_crop: Part = Field(0.0, description="smallest share of an image that is enlarged to all of it (0: off)")
+    jitter: float = Field(0.0, ge=0, le=1, description="largest change of brightness, contrast and saturation")
+    rand_augment: int = Field(0, ge=0, le=100, description="random operations on every image (RandAugment)")
+    rand_magnitude: float = Field(9.0, ge=0, le=10, description="strength of the random operations")
+    mixup: Alpha = Field(0.0, description="mix batches with themselves: alpha of the distribution of shares (0: off)")
+    cutmix: Alpha = Field(0.0, description="put boxes of other images into images: alpha of their areas (0: off)")
     batch: Annotated[Count, Flag(RUN)] = Field(64, description="samples per step, over all processes")
     accumulate: Count = Field(1, description="parts of a batch whose gradients are accumulated")
     workers: int = Field(

@@ -10,13 +10,14 @@ from bayesnas_graph.codegen.export.weights import weights_by_node
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.language.elaborate import Text
 from bayesnas_graph.language.elaborate.load import check_fixed
+from bayesnas_graph.runs.augmentation import AUGMENTATION
 from bayesnas_graph.runs.config.compress import CompressConfig
 from bayesnas_graph.runs.manifest import kind_of
 from bayesnas_graph.runs.opening import Run, open_run
 from bayesnas_graph.runs.recipes import recipe_of
 from bayesnas_graph.runs.subject import Subject, load_subject
 
-OF_DATA = {"data", "pad", "crop", "flip", "cutout"}  # settings inherited from the compressed run
+OF_DATA = {"data", "pad", *AUGMENTATION}  # settings inherited from the compressed run
 
 
 @dataclass(frozen=True, eq=False)
