@@ -213,7 +213,7 @@ def test_servers_that_do_not_end_well(tmp_path: Path, server: Server, manner: Ma
     assert fails(one_file(), tmp_path, server) == f"cannot download `{server.address}/numbers.gz`: {message}"
     assert files(tmp_path) == []
     assert len(server.asked) <= stream.MOST_REDIRECTS
-    assert server.poured < 2**25  # a few buffers of the system
+    assert server.poured < 2**28  # buffers of the system, one for each redirect; the server would go on for ever
 
 
 @pytest.mark.parametrize(

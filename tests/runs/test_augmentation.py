@@ -27,7 +27,7 @@ def data(*shape: int) -> Data:
         ((1, 16, 20), (4, True, 8), ["`cutout` is 8 instead of 16"]),
         ((1, 8, 8), (4, True, 4), ["`cutout` is 4 instead of 16"]),
         ((1, 3, 3), (0, True, 1), ["`cutout` is 1 instead of 16", "`crop` is off"]),
-        ((5, 1, 1), (0, True, 0), ["`crop` and `cutout` are off"]),
+        ((5, 1, 1), (0, False, 0), ["`crop` and `flip` and `cutout` are off"]),
         ((2, 16), (0, False, 0), ["`crop` and `flip` and `cutout` are off"]),
     ],
 )
