@@ -8,9 +8,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from bayesnas_graph.api.loaded import check_own, of_network, source_of
 from bayesnas_graph.builder import Space
 from bayesnas_graph.diagnostics import Diagnostic, NasError
-from bayesnas_graph.language.elaborate import Text
+from bayesnas_graph.language.elaborate import Network, Text
 from bayesnas_graph.report.results import CompressResult, SearchResult, TrainResult
 from bayesnas_graph.runs.config.groups import DataSettings, Group
 from bayesnas_graph.runs.opening import Run, open_run
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 File = str | Path
 AnySpace = File | Text | Space  # a file, the name of a shipped space, a text, or a space written in Python
+AnyNetwork = AnySpace | Network  # the same, or a network that is already loaded
 AnyResult = SearchResult | TrainResult | CompressResult
 Number = int | float | bool | Fraction
 Value = Number | Sequence[Number]  # of a parameter
@@ -35,9 +37,9 @@ C = TypeVar("C", bound=Group)
 S = TypeVar("S", bound=DataSettings)
 
 
-def located(source: AnyResult | AnySpace, *, allow_python: bool) -> tuple[Path | Text, bool]:
+def located(source: AnyResult | AnyNetwork, *, allow_python: bool) -> tuple[Path | Text, bool]:
     """Return the path of a source, and whether its Python code may run: that of a result has run in this process."""
-    return (path_or_text(source), allow_python) if isinstance(source, AnySpace) else (source.path, True)
+    return (path_or_text(source), allow_python) if isinstance(source, AnyNetwork) else (source.path, True)
 
 
 def with_settings_of(run: Run, config: EvalConfig) -> EvalConfig:
@@ -46,7 +48,7 @@ def with_settings_of(run: Run, config: EvalConfig) -> EvalConfig:
     return type(config).model_validate(run.settings(keys) | config.model_dump(exclude_unset=True))
 
 
-def fixed_network(source: Architecture | AnySpace, config: S, *, allow_python: bool) -> tuple[Subject, S]:
+def fixed_network(source: Architecture | AnyNetwork, config: S, *, allow_python: bool) -> tuple[Subject, S]:
     """Return the network without choices of a source, and settings that fit it. Raises NasError.
 
     The text of an architecture has no parameters, so settings for them are dropped.
@@ -55,8 +57,8 @@ def fixed_network(source: Architecture | AnySpace, config: S, *, allow_python: b
     from bayesnas_graph.runs.searched import architecture_of
 
     name = "derived"
-    if isinstance(source, AnySpace):
-        path = path_or_text(source)
+    if isinstance(source, AnyNetwork):
+        path, config = path_or_text(source), of_network(config, source)
         name = str(path)
         if isinstance(path, Text) or run_at(path) is None:
             subject = load_subject(path, config, allow_python=allow_python)
@@ -74,6 +76,7 @@ def check_source(
     """Raise TypeError unless there is a network with settings, or only a run to resume."""
     if (source is None) == (resume is None) or (resume is not None and (settings or config or output is not None)):
         raise TypeError(f"{verb} takes a network and settings, or a run to `resume` and nothing else")
+    check_own(source, settings)
 
 
 def take_data(
@@ -157,8 +160,10 @@ def run_at(path: AnySpace, *, allow_python: bool = False) -> Run | None:
     return open_run(Path(path), allow_python=allow_python) if is_run else None
 
 
-def path_or_text(space: AnySpace) -> Path | Text:
-    """Return the path of a space, or its text if it is not a file."""
+def path_or_text(space: AnyNetwork) -> Path | Text:
+    """Return the path of a space, or its text if it is not a file. Raises NasError for a network that has changed."""
+    if isinstance(space, Network):
+        return source_of(space)
     if isinstance(space, Space):
         return space.as_text()
     return space if isinstance(space, Text) else Path(space)

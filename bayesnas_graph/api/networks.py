@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from bayesnas_graph.api.arguments import AnySpace, File, Value, as_path, path_or_text, run_at
+from bayesnas_graph.api.arguments import AnyNetwork, AnyResult, AnySpace, File, Value, as_path, path_or_text, run_at
 from bayesnas_graph.api.texts import load, loaded
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.language.elaborate import Network, Text
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from bayesnas_graph.passes import DeviceKind, Mode
 
 
-def stats(network: Network | AnySpace, *, allow_python: bool = False) -> SpaceStats:
+def stats(network: AnyNetwork, *, allow_python: bool = False) -> SpaceStats:
     """Count the architectures of a network, and the costs of the smallest, the largest, and all candidates together.
 
     The network is loaded, or the first one of a file, a shipped space or a text. Raises NasError for one with errors,
@@ -34,16 +34,14 @@ def stats(network: Network | AnySpace, *, allow_python: bool = False) -> SpaceSt
     return space_stats(loaded(network, allow_python=allow_python))
 
 
-def diff(
-    before: Network | AnySpace, after: Network | AnySpace, network: str | None = None, *, allow_python: bool = False
-) -> SpaceDiff:
+def diff(before: AnyNetwork, after: AnyNetwork, network: str | None = None, *, allow_python: bool = False) -> SpaceDiff:
     """Compare two spaces: operations, switches, wiring and budgets.
 
     Each is a loaded network, a file, a shipped space, a text, or a graph in a `.json` file. `network` is the one to
     load from files and texts, by default the first. Raises NasError for what cannot be loaded.
     """
 
-    def part(space: Network | AnySpace) -> Network | Path:
+    def part(space: AnyNetwork) -> Network | Path:
         if isinstance(space, File) and is_graph_file(Path(space)):
             return Path(space)
         return loaded(space, network, allow_python=allow_python)
@@ -51,19 +49,27 @@ def diff(
     return compare_spaces(part(before), part(after))
 
 
-def sample(network: Network | AnySpace, count: int = 1, *, seed: int = 0, with_replacement: bool = False) -> Sample:
+def sample(
+    network: AnyNetwork,
+    count: int = 1,
+    *,
+    seed: int = 0,
+    with_replacement: bool = False,
+    allow_python: bool = False,
+) -> Sample:
     """Draw architectures of a network at random: connected, distinct, and meeting what the network requires.
 
-    Each is as likely as any other (see `Sample.is_uniform`). `derive` takes the switches of one as `keep`. Fewer are
-    returned if there are not so many. Raises NasError if none is found.
+    The network is loaded, or the first one of a file, a shipped space or a text. Each architecture is as likely as any
+    other (see `Sample.is_uniform`). `derive` takes the switches of one as `keep`. Fewer are returned if there are not
+    so many. Raises NasError if none is found.
     """
     from bayesnas_graph.derive.sample import sample
 
-    return sample(loaded(network), count, seed, with_replacement=with_replacement)
+    return sample(loaded(network, allow_python=allow_python), count, seed, with_replacement=with_replacement)
 
 
 def compile(
-    network: Network | AnySpace,
+    network: AnyNetwork,
     *,
     zero: Literal["before", "after"] = "after",
     mode: Mode = "written",
@@ -72,7 +78,13 @@ def compile(
     batch: int = 64,
     allow_python: bool = False,
 ) -> Supernet:
-    """Return one torch module with all candidates of a network, each behind its gate."""
+    """Return one torch module with all candidates of a network, each behind its gate.
+
+    The network is loaded, or the first one of a file, a shipped space or a text. `zero` is where a choice is closed as
+    a whole, before or after its candidates; `mode` says which uses of a motif share their switches. Operations are
+    fused for speed on a `device` with batches of this size, unless `fuse` is false. Raises NasError for a network with
+    errors.
+    """
     from bayesnas_graph import passes
     from bayesnas_graph.codegen.supernet import Supernet
 
@@ -82,7 +94,7 @@ def compile(
 
 
 def derive(
-    source: SearchResult | AnySpace,
+    source: SearchResult | AnyNetwork,
     *,
     keep_per_edge: int | None = None,
     keep_per_node: int | None = None,
@@ -99,9 +111,10 @@ def derive(
 ) -> Architecture:
     """Return the architecture found by a search, or one of a space that is given. Raises NasError.
 
-    A given architecture is a text in one of the notations of `--architecture`, or the switches to `keep`, by name.
-    `network`, `space` and parameters put its cells into another network. Parameters are given by name or, if the name
-    is taken, in `parameters`.
+    What a search has found is changed by a rule: at most this many candidates per edge or per node, at most this many
+    parameters or multiply-adds, ranked by `rank`. A given architecture is a text in one of the notations of
+    `--architecture`, or the switches to `keep`, by name. `network`, `space` and parameters put the cells into another
+    network. Parameters are given by name or, if the name is taken, in `parameters`.
     """
     from bayesnas_graph.derive import Rule, given_architecture
     from bayesnas_graph.runs.searched import architecture_of
@@ -111,11 +124,14 @@ def derive(
     if architecture is not None and keep is not None:
         raise TypeError("derive takes an architecture or the switches to keep, not both")
     given = architecture if architecture is not None else keep
+    if isinstance(source, Network):
+        network, values = network or source.name, {**dict(source.given), **values}
     if given is not None:
         return given_architecture(path, given, network=network, parameters=values, allow_python=allow_python)
-    if isinstance(path, Text):
+    if isinstance(path, Text) or isinstance(source, Network):
         help = "give a run folder, or an architecture with `architecture` or `keep`"
-        raise NasError([Diagnostic("NAS602", f"`{path}` is a text, not a run folder", help=help)])
+        kind = "network" if isinstance(source, Network) else "text"
+        raise NasError([Diagnostic("NAS602", f"`{path}` is a {kind}, not a run folder", help=help)])
     rule = Rule(keep_per_edge, keep_per_node, params, flops, rank)
     run = open_run(path, "search", allow_python=allow_python)
     target = None if space is None else path_or_text(space)
@@ -123,7 +139,7 @@ def derive(
 
 
 def export(
-    source: Architecture | Network | AnySpace,
+    source: Architecture | AnyResult | AnyNetwork,
     path: File | None = None,
     *,
     weights: File | None = None,
@@ -132,13 +148,15 @@ def export(
 ) -> Model:
     """Return a network without choices as source that needs only torch, and as weights. Raises NasError.
 
-    A file is written for each given path; an existing one that would change is replaced only with `force`. The source
-    is that of an architecture, a network, a file, a shipped space, a text, or a training or compression run. `build`
-    builds the network, and `program.text` is its source.
+    The network is that of an architecture, a run, a file, a shipped space or a text, or a loaded one. A file is written
+    for each given path; an existing one that would change is replaced only with `force`. `build` builds the network,
+    and `program.text` is its source.
     """
     from bayesnas_graph.codegen.export import model_of
     from bayesnas_graph.derive import Architecture
 
+    if isinstance(source, AnyResult):
+        source, allow_python = source.path, True
     if isinstance(source, Architecture):
         model = source.model(weights=weights is not None)
     elif isinstance(source, Network):

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayesnas_graph.api.arguments import (
-    AnySpace,
+    AnyNetwork,
+    AnyResult,
     File,
     Number,
     as_path,
@@ -27,6 +28,7 @@ from bayesnas_graph.api.arguments import (
     with_settings_of,
     with_warnings,
 )
+from bayesnas_graph.api.loaded import check_own, layers_of_network, of_network
 from bayesnas_graph.report.results import CompressResult, SearchResult, TrainResult
 from bayesnas_graph.runs.subject import load_subject
 
@@ -43,7 +45,7 @@ if TYPE_CHECKING:
 
 
 def search(
-    file: AnySpace | None = None,
+    file: AnyNetwork | None = None,
     *,
     output: File | None = None,
     resume: File | None = None,
@@ -56,9 +58,11 @@ def search(
 ) -> SearchResult:
     """Search a space in a new folder, or resume a search. Raises NasError, or Interrupted after Ctrl-C.
 
-    Settings are those of `bayesnas-graph search --settings`, with `intensity` for `lambda`, which is a Python
-    keyword. They override those of `recipe`, by default the one that `bayesnas-graph search` would use; `config`
-    replaces both. A resumed search has its own space and settings, except that `compare_random` can be set later.
+    The space is a file, a shipped space, a text, or a loaded network. Settings are those of `bayesnas-graph search
+    --settings`, with `intensity` for `lambda`, which is a Python keyword. They override those of `recipe`, by default
+    the one that `bayesnas-graph search` would use; `config` replaces both. A loaded network is searched with its own
+    parameters, whatever a recipe says. A resumed search has its own space and settings, except that `compare_random`
+    can be set later. The result has the run folder and its tables, and what was found.
     """
     from bayesnas_graph.runs.config.search import LATER, SearchConfig
     from bayesnas_graph.runs.settings import merged
@@ -74,6 +78,7 @@ def search(
             return SearchResult(task.folder.path, run_to_end(kind, task, device, watch), task.subject.network)
     path = path_or_text(file or "")
     config = config or merged(search_settings(path, recipe, settings), SearchConfig, allow_python=allow_python)
+    config = of_network(config, file)
     subject = with_warnings(load_subject(path, config, allow_python=allow_python), watch)
     with create_run(kind, subject, config, where or Path("data"), as_path(output), path.stem) as (task, device):
         warn_of_data(task.problem.data, device, watch)
@@ -83,7 +88,7 @@ def search(
 
 
 def sweep(
-    file: AnySpace | None = None,
+    file: AnyNetwork | None = None,
     *,
     axes: Mapping[str, Sequence[Number | str]] | None = None,
     seeds: int = 1,
@@ -99,8 +104,9 @@ def sweep(
 ) -> Sweep:
     """Search once for every combination of values and every seed, in a new folder, or resume a sweep.
 
-    Every search is a process of its own. `axes` are lists of values by setting; other settings are those of `search`.
-    The result has the state and numbers of every run. Raises NasError.
+    Every search is a process of its own, and `jobs` of them run at a time, by default as many as there are cores or
+    GPUs for. `axes` are lists of values by setting; the space and other settings are as for `search`. The result has
+    the state and numbers of every run, also of those that fail. Raises NasError for settings that cannot be used.
     """
     from bayesnas_graph.runs.sweep.schedule import SweepWatcher
     from bayesnas_graph.runs.sweep.task import create_sweep, resume_sweep, run_to_end
@@ -113,7 +119,7 @@ def sweep(
             run_to_end(resumed, watcher, jobs, ray=ray)
             return resumed
     path = path_or_text(file or "")
-    chosen = search_settings(path, recipe, settings)
+    chosen = layers_of_network(search_settings(path, recipe, settings), file)
     texts = [f"{key}={','.join(map(as_toml, values))}" for key, values in renamed(axes or {}).items()]
     out = as_path(output)
     with create_sweep(path, chosen, texts, seeds, data_dir=where, output=out, allow_python=allow_python) as created:
@@ -122,7 +128,7 @@ def sweep(
 
 
 def train(
-    source: Architecture | AnySpace | None = None,
+    source: Architecture | SearchResult | AnyNetwork | None = None,
     *,
     output: File | None = None,
     resume: File | None = None,
@@ -134,8 +140,9 @@ def train(
 ) -> TrainResult:
     """Train a network without choices in a new folder, or resume. Raises NasError, or Interrupted after Ctrl-C.
 
-    The source is an architecture, a file, a shipped space, a text, or the folder of a search. Settings are those of
-    `bayesnas-graph train --settings`; `config` replaces them.
+    The source is an architecture, a search or its folder, a file, a shipped space, a text, or a loaded network.
+    Settings are those of `bayesnas-graph train --settings`; `config` replaces them. The result has the run folder and
+    its table, and what was measured.
     """
     from bayesnas_graph.runs.config.train import TrainConfig
     from bayesnas_graph.runs.task import create_run, resume_run, run_to_end
@@ -149,8 +156,9 @@ def train(
             return TrainResult(task.folder.path, run_to_end(kind, task, device, watch), task.subject.network)
     assert source is not None, "checked by check_source"
     config = config or merged_settings(TrainConfig, None, settings)
+    source = source.path if isinstance(source, SearchResult) else source
     subject, config = fixed_network(source, config, allow_python=allow_python)
-    name = f"{path_or_text(source).stem if isinstance(source, AnySpace) else 'derived'}-train"
+    name = f"{path_or_text(source).stem if isinstance(source, AnyNetwork) else 'derived'}-train"
     with_warnings(subject, watch)
     with create_run(kind, subject, config, where or Path("data"), as_path(output), name) as (task, device):
         warn_of_data(task.problem.data, device, watch)
@@ -158,7 +166,7 @@ def train(
 
 
 def compress(
-    source: SearchResult | TrainResult | AnySpace | None = None,
+    source: AnyResult | AnyNetwork | None = None,
     *,
     weights: File | None = None,
     output: File | None = None,
@@ -169,10 +177,12 @@ def compress(
     config: CompressConfig | None = None,
     **settings: Any,
 ) -> CompressResult:
-    """Compress a network, or that of a run, in a new folder, or resume a compression run.
+    """Compress a network in a new folder, or resume a compression run. Raises NasError, or Interrupted after Ctrl-C.
 
-    Raises NasError, or Interrupted after Ctrl-C. Settings are those of `bayesnas-graph compress --settings`, with
-    `intensity` for `lambda`. They override the recipe of the network, if there is one; `config` replaces both.
+    The source is a run or its folder, a file, a shipped space, a text, or a loaded network; `weights` is a file of
+    weights for one that is not a run. Settings are those of `bayesnas-graph compress --settings`, with `intensity` for
+    `lambda`. They override the recipe of the network, if there is one; `config` replaces both. The result has the run
+    folder and its tables, and the networks before and after.
     """
     from bayesnas_graph.runs.config.compress import CompressConfig
     from bayesnas_graph.runs.task import create_run, resume_run, run_to_end
@@ -189,7 +199,7 @@ def compress(
     assert source is not None, "checked by check_source"
     path, allow_python = located(source, allow_python=allow_python)
     config = config or merged_settings(CompressConfig, recipe_for(path), settings, allow_python=allow_python)
-    start, config = start_of(path, config, as_path(weights), allow_python=allow_python)
+    start, config = start_of(path, of_network(config, source), as_path(weights), allow_python=allow_python)
     kind, subject = CompressRun(start.weights, given=given), with_warnings(start.subject, watch)
     where = where or start.data_dir or Path("data")
     with create_run(kind, subject, config, where, as_path(output), f"{path.stem}-compress") as (task, device):
@@ -198,7 +208,7 @@ def compress(
 
 
 def evaluate(
-    source: SearchResult | TrainResult | CompressResult | AnySpace,
+    source: AnyResult | AnyNetwork,
     *,
     weights: File | None = None,
     data_dir: File | None = None,
@@ -207,10 +217,10 @@ def evaluate(
     config: EvalConfig | None = None,
     **settings: Any,
 ) -> Evaluation:
-    """Measure the network of a run, or of a file: accuracy on the test set, size and latency. Raises NasError.
+    """Measure the network of a run, or another one: accuracy on the test set, size and latency. Raises NasError.
 
-    Settings are those of `EvalConfig`; a run provides the defaults. Without data, accuracy is not measured; without
-    weights, random ones are used.
+    The source is as for `compress`. Settings are those of `bayesnas-graph eval`; a run provides the defaults. Latency
+    is measured `runs` times. Without data, accuracy is not measured; without weights, random ones are used.
     """
     from bayesnas_graph.codegen.emit.memory import check_memory
     from bayesnas_graph.codegen.export.weights import weights_by_node
@@ -219,6 +229,7 @@ def evaluate(
     from bayesnas_graph.runs.loading import load_data
     from bayesnas_graph.train.evaluate import evaluate
 
+    check_own(source, settings)
     path, allow_python = located(source, allow_python=allow_python)
     settings, config, given = take_data(settings, config)
     config, where = config or merged_settings(EvalConfig, None, settings), Path("data")
@@ -227,7 +238,7 @@ def evaluate(
         subject, tensors = run.result
         config, where = with_settings_of(run, config), Path(run.manifest.data_dir)
     else:
-        subject, config = fixed_network(path, config, allow_python=allow_python)
+        subject, config = fixed_network(path, of_network(config, source), allow_python=allow_python)
         if weights is not None:
             tensors = weights_by_node(subject.network, Path(weights))
     check_memory(subject.network.graph())

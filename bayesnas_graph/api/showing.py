@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bayesnas_graph.api.arguments import AnyResult, AnySpace, File, as_path, folder_of
+from bayesnas_graph.api.arguments import AnyNetwork, AnyResult, File, as_path, folder_of
 from bayesnas_graph.api.texts import loaded
 from bayesnas_graph.builder import Space
 from bayesnas_graph.diagnostics import Diagnostic, NasError
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def draw(
-    source: AnyResult | Network | AnySpace,
+    source: AnyResult | AnyNetwork,
     path: File | None = None,
     *,
     architecture: str | Sequence[str] | None = None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bayesnas_graph.api.arguments import AnySpace, File, Value, as_path, path_or_text
+from bayesnas_graph.api.arguments import AnyNetwork, AnySpace, File, Value, as_path, path_or_text
 from bayesnas_graph.diagnostics import Diagnostic, NasError, Report
 from bayesnas_graph.diagnostics.pages import error_page
 from bayesnas_graph.diagnostics.resources import shipped_space
@@ -43,13 +43,13 @@ def load(
     return load_network(space, network, parameter_values(parameters), allow_python=allow_python).network
 
 
-def loaded(space: Network | AnySpace, network: str | None = None, *, allow_python: bool = False) -> Network:
+def loaded(space: AnyNetwork, network: str | None = None, *, allow_python: bool = False) -> Network:
     """Return a network that may have to be loaded first. Raises NasError."""
     return space if isinstance(space, Network) else load(space, network, allow_python=allow_python)
 
 
 def check(file: AnySpace) -> tuple[Diagnostic, ...]:
-    """Return all errors and warnings of a file or a text."""
+    """Return all errors and warnings of a file, a shipped space or a text; none if it is correct."""
     report = Report()
     space = path_or_text(file)
     if isinstance(space, Text):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,15 @@ from bayesnas_graph.language.elaborate import Network
 from bayesnas_graph.passes.analysis import cost
 from bayesnas_graph.report.notebook import Card, architecture_svg, network_svg
 from bayesnas_graph.runs.paths import RunPaths
+from bayesnas_graph.runs.reading.metrics import (
+    EpochMetrics,
+    FinalistMetrics,
+    LoopMetrics,
+    StepMetrics,
+    SwitchMetrics,
+    UpdateMetrics,
+    read_metrics,
+)
 from bayesnas_graph.runs.reading.run import read_run_record
 
 if TYPE_CHECKING:
@@ -26,6 +36,26 @@ class SearchResult:
     path: Path  # the run folder
     outcome: SearchOutcome
     network: Network  # that was searched
+
+    @cached_property
+    def metrics(self) -> list[StepMetrics]:
+        """The rows of `metrics.csv`: loss and accuracy every few steps."""
+        return read_metrics(RunPaths(self.path).metrics, StepMetrics)
+
+    @cached_property
+    def updates(self) -> list[UpdateMetrics]:
+        """The rows of `updates.csv`: held-out accuracy, sizes and lambda at every update."""
+        return read_metrics(RunPaths(self.path).updates, UpdateMetrics)
+
+    @cached_property
+    def switches(self) -> list[SwitchMetrics]:
+        """The rows of `switches.csv`: the state of every switch at every update."""
+        return read_metrics(RunPaths(self.path).history, SwitchMetrics)
+
+    @cached_property
+    def finalists(self) -> list[FinalistMetrics]:
+        """The rows of `finalists.csv`: the architectures that were compared at the end, if any."""
+        return read_metrics(RunPaths(self.path).finalists, FinalistMetrics)
 
     def __repr__(self) -> str:
         outcome = self.outcome
@@ -58,6 +88,11 @@ class TrainResult:
     outcome: TrainOutcome
     network: Network  # that was trained
 
+    @cached_property
+    def metrics(self) -> list[EpochMetrics]:
+        """The rows of `metrics.csv`: loss and accuracy on training and test samples for every epoch."""
+        return read_metrics(RunPaths(self.path).metrics, EpochMetrics)
+
     def __repr__(self) -> str:
         return f"<training in {self.path}: accuracy {self.outcome.score.accuracy:.4f}>"
 
@@ -84,6 +119,21 @@ class CompressResult:
 
     path: Path  # the run folder
     outcome: CompressOutcome
+
+    @cached_property
+    def metrics(self) -> list[EpochMetrics]:
+        """The rows of `metrics.csv`: the epochs of all stages."""
+        return read_metrics(RunPaths(self.path).metrics, EpochMetrics)
+
+    @cached_property
+    def loops(self) -> list[LoopMetrics]:
+        """The rows of `loops.csv`: what is left after every loop."""
+        return read_metrics(RunPaths(self.path).loops, LoopMetrics)
+
+    @cached_property
+    def baseline(self) -> list[EpochMetrics]:
+        """The rows of `rival.csv`: the epochs of the network that is pruned by magnitude, if there is one."""
+        return read_metrics(RunPaths(self.path).baseline, EpochMetrics)
 
     def __repr__(self) -> str:
         score, size = self.outcome.left.score, self.outcome.left.size
