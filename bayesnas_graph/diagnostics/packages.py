@@ -12,6 +12,7 @@ EXTRAS: Mapping[str, Mapping[str, str]] = {
     "digits": {"sklearn": "scikit-learn"},
     "images": {"PIL.Image": "pillow"},
     "lsp": {"lsprotocol.types": "lsprotocol", "pygls.lsp.server": "pygls"},
+    "mlflow": {"mlflow": "mlflow"},
     "onnx": {"onnx": "onnx", "onnxruntime": "onnxruntime", "onnxscript": "onnxscript"},
     "ray": {"ray": "ray"},
     "report": {
@@ -21,6 +22,7 @@ EXTRAS: Mapping[str, Mapping[str, str]] = {
         "vl_convert": "vl-convert-python",
     },
     "tensorboard": {"torch.utils.tensorboard": "tensorboard"},
+    "wandb": {"wandb": "wandb"},
 }
 
 
