@@ -16,6 +16,7 @@ from bayesnas_graph.report.results import CompressResult, SearchResult, TrainRes
 from bayesnas_graph.runs.config.groups import DataSettings, Group
 from bayesnas_graph.runs.opening import Run, open_run
 from bayesnas_graph.runs.subject import Subject, load_subject, parameter_values
+from bayesnas_graph.runs.watching import Watcher
 
 if TYPE_CHECKING:
     from bayesnas_graph.data import Data
@@ -35,6 +36,7 @@ Number = int | float | bool | Fraction
 Value = Number | Sequence[Number]  # of a parameter
 C = TypeVar("C", bound=Group)
 S = TypeVar("S", bound=DataSettings)
+W = TypeVar("W", bound=Watcher)
 
 
 def located(source: AnyResult | AnyNetwork, *, allow_python: bool) -> tuple[Path | Text, bool]:
@@ -167,6 +169,11 @@ def path_or_text(space: AnyNetwork) -> Path | Text:
     if isinstance(space, Space):
         return space.as_text()
     return space if isinstance(space, Text) else Path(space)
+
+
+def watchers_of(watch: W | Sequence[W], loggers: Sequence[W]) -> tuple[W, ...]:
+    """Return the watchers that were given, one or several, and those that log."""
+    return (*([watch] if isinstance(watch, Watcher) else watch), *loggers)
 
 
 def as_path(file: File | None) -> Path | None:

@@ -25,6 +25,7 @@ from bayesnas_graph.api.arguments import (
     take_data,
     warn,
     warn_of_data,
+    watchers_of,
     with_settings_of,
     with_warnings,
 )
@@ -51,7 +52,8 @@ def search(
     resume: File | None = None,
     data_dir: File | None = None,
     allow_python: bool = False,
-    watch: tuple[SearchWatcher, ...] = (),
+    watch: SearchWatcher | Sequence[SearchWatcher] = (),
+    loggers: Sequence[str] = (),
     config: SearchConfig | None = None,
     recipe: str | None = None,
     **settings: Any,
@@ -62,15 +64,18 @@ def search(
     --settings`, with `intensity` for `lambda`, which is a Python keyword. They override those of `recipe`, by default
     the one that `bayesnas-graph search` would use; `config` replaces both. A loaded network is searched with its own
     parameters, whatever a recipe says. A resumed search has its own space and settings, except that `compare_random`
-    can be set later. The result has the run folder and its tables, and what was found.
+    can be set later. Watchers are notified of events; `loggers` are the names of some: `tensorboard`, `wandb`, `mlflow`.
+    The result has the run folder and its tables, and what was found.
     """
     from bayesnas_graph.runs.config.search import LATER, SearchConfig
     from bayesnas_graph.runs.settings import merged
     from bayesnas_graph.runs.task import create_run, resume_run, run_to_end
+    from bayesnas_graph.search.loggers import search_loggers
     from bayesnas_graph.search.run import SearchRun
 
     settings, config, given = take_data(settings, config, resumed=resume is not None)
     kind, where = SearchRun(given=given), as_path(data_dir)
+    watch = watchers_of(watch, search_loggers(loggers))
     later = {key: settings.pop(key) for key in LATER if key in settings and resume is not None}
     check_source("search", file, resume, output, config or recipe, settings)
     if resume is not None:
@@ -134,23 +139,27 @@ def train(
     resume: File | None = None,
     data_dir: File | None = None,
     allow_python: bool = False,
-    watch: tuple[TrainWatcher, ...] = (),
+    watch: TrainWatcher | Sequence[TrainWatcher] = (),
+    loggers: Sequence[str] = (),
     config: TrainConfig | None = None,
     **settings: Any,
 ) -> TrainResult:
     """Train a network without choices in a new folder, or resume. Raises NasError, or Interrupted after Ctrl-C.
 
     The source is an architecture, a search or its folder, a file, a shipped space, a text, or a loaded network.
-    Settings are those of `bayesnas-graph train --settings`; `config` replaces them. The result has the run folder and
-    its table, and what was measured.
+    Settings are those of `bayesnas-graph train --settings`; `config` replaces them. Watchers are notified of events;
+    `loggers` are the names of some: `tensorboard`, `wandb`, `mlflow`. The result has the run folder and its table, and
+    what was measured.
     """
     from bayesnas_graph.runs.config.train import TrainConfig
     from bayesnas_graph.runs.task import create_run, resume_run, run_to_end
+    from bayesnas_graph.train.loggers import train_loggers
     from bayesnas_graph.train.run import TrainRun
 
     settings, config, given = take_data(settings, config, resumed=resume is not None)
     check_source("train", source, resume, output, config, settings)
     kind, where = TrainRun(given=given), as_path(data_dir)
+    watch = watchers_of(watch, train_loggers(loggers))
     if resume is not None:
         with resume_run(kind, Path(resume), where, allow_python=allow_python) as (task, device):
             return TrainResult(task.folder.path, run_to_end(kind, task, device, watch), task.subject.network)
@@ -173,7 +182,7 @@ def compress(
     resume: File | None = None,
     data_dir: File | None = None,
     allow_python: bool = False,
-    watch: tuple[CompressWatcher, ...] = (),
+    watch: CompressWatcher | Sequence[CompressWatcher] = (),
     config: CompressConfig | None = None,
     **settings: Any,
 ) -> CompressResult:
@@ -191,7 +200,7 @@ def compress(
 
     settings, config, given = take_data(settings, config, resumed=resume is not None)
     check_source("compress", source, resume, output or weights, config, settings)
-    where = as_path(data_dir)
+    where, watch = as_path(data_dir), watchers_of(watch, ())
     if resume is not None:
         kind = CompressRun(given=given)
         with resume_run(kind, Path(resume), where, allow_python=allow_python) as (task, device):

@@ -24,6 +24,16 @@ from bayesnas_graph.runs.subject import load_subject
 
 C = TypeVar("C", bound=DataSettings)
 
+Loggers = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--logger",
+        metavar="NAME",
+        help="Also log to tensorboard, wandb or mlflow; may be repeated.",
+        rich_help_panel=RUN,
+    ),
+]
+
 
 @dataclass(frozen=True)
 class RunOptions:

@@ -14,7 +14,7 @@ from bayesnas_graph import api
 from bayesnas_graph.cli import suggestions
 from bayesnas_graph.cli.console import labelled, say
 from bayesnas_graph.cli.options import option_group, settings_options
-from bayesnas_graph.cli.run_options import RunOptions, exit_when_interrupted
+from bayesnas_graph.cli.run_options import Loggers, RunOptions, exit_when_interrupted
 from bayesnas_graph.cli.sweep import SweepOptions, continue_sweep, start_sweep
 from bayesnas_graph.cli.terminal import loading
 from bayesnas_graph.runs.config.groups import RUN
@@ -43,15 +43,17 @@ def search(
         ),
     ] = None,
     options: RunOptions,
+    loggers: Loggers = None,
     tensorboard: Annotated[
-        bool, typer.Option("--tensorboard", help="Also write TensorBoard events.", rich_help_panel=RUN)
+        bool, typer.Option("--tensorboard", help="The same as --logger tensorboard.", rich_help_panel=RUN)
     ] = False,
     sweep: SweepOptions,
 ) -> None:
     """Search a space: train all candidates together, and close the switches that the data do not need."""
     sweep.check(options.resume)
     options.check(new_only=recipe_name is not None)
-    passed_on = ("--tensorboard",) if tensorboard else ()
+    names = [*(loggers or ()), *(["tensorboard"] if tensorboard else [])]
+    passed_on = tuple(option for name in names for option in ("--logger", name))
     if options.resume is not None and is_sweep(options.resume):
         continue_sweep(options.resume, file, settings, sweep, options, passed_on)
         return
@@ -77,7 +79,6 @@ def search(
         say(labelled(label, text))
     with loading():
         from bayesnas_graph.cli.display.search_view import SearchView
-        from bayesnas_graph.search.tensorboard import TensorBoard, writer
 
     view = SearchView(live=options.live)
     with exit_when_interrupted():
@@ -87,7 +88,8 @@ def search(
             resume=options.resume,
             data_dir=options.data_dir,
             allow_python=options.allow_python,
-            watch=(view, TensorBoard(None, writer())) if tensorboard else (view,),
+            watch=view,
+            loggers=names,
             config=config,
             **later,
         )

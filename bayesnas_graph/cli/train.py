@@ -11,7 +11,7 @@ from bayesnas_graph import api
 from bayesnas_graph.cli import suggestions
 from bayesnas_graph.cli.architecture_options import GivenSwitches, GivenText, given_architecture
 from bayesnas_graph.cli.options import option_group, settings_options
-from bayesnas_graph.cli.run_options import RunOptions, exit_when_interrupted
+from bayesnas_graph.cli.run_options import Loggers, RunOptions, exit_when_interrupted
 from bayesnas_graph.cli.terminal import loading
 from bayesnas_graph.runs.config.train import TrainConfig
 from bayesnas_graph.runs.settings import Settings
@@ -34,6 +34,7 @@ def train(
     architecture: GivenText = None,
     keep: GivenSwitches = None,
     settings: list[Settings],
+    loggers: Loggers = None,
     options: RunOptions,
 ) -> None:
     """Train a network without choices from scratch, with the usual recipe for comparing architectures."""
@@ -50,7 +51,8 @@ def train(
             resume=options.resume,
             data_dir=options.data_dir,
             allow_python=options.allow_python,
-            watch=(TrainView(live=options.live),),
+            watch=TrainView(live=options.live),
+            loggers=loggers or (),
             config=config,
         )
 

@@ -12,6 +12,7 @@ EXTRAS: Mapping[str, Mapping[str, str]] = {
     "digits": {"sklearn": "scikit-learn"},
     "images": {"PIL.Image": "pillow"},
     "lsp": {"lsprotocol.types": "lsprotocol", "pygls.lsp.server": "pygls"},
+    "mlflow": {"mlflow": "mlflow"},
     "onnx": {"onnx": "onnx", "onnxruntime": "onnxruntime", "onnxscript": "onnxscript"},
     "parquet": {"pyarrow.parquet": "pyarrow"},
     "ray": {"ray": "ray"},
@@ -22,6 +23,7 @@ EXTRAS: Mapping[str, Mapping[str, str]] = {
         "vl_convert": "vl-convert-python",
     },
     "tensorboard": {"torch.utils.tensorboard": "tensorboard"},
+    "wandb": {"wandb": "wandb"},
 }
 
 

@@ -41,6 +41,7 @@ class RunPaths:
     comparison = _File("comparison.json")  # random architectures, compared with the one that the search has found
     trials = _File("trials")  # checkpoints of the architecture that is being trained for the comparison
     tensorboard = _File("tensorboard")  # events for TensorBoard, if requested
+    mlflow = _File("mlflow.db")  # a run of MLflow, if requested
     decision = _File("decision.json")  # the final decision about every switch
     architecture = _File("architecture.json")  # the graph found by a search
     result = _File("result.json")  # the outcome in a few numbers

@@ -1,19 +1,18 @@
-"""A search as events for TensorBoard."""
+"""A search as events for TensorBoard and other loggers."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from math import log10
-from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import torch
-from torch import Tensor
 
-from bayesnas_graph.diagnostics.packages import check_packages
 from bayesnas_graph.runs.device import Device
+from bayesnas_graph.runs.loggers import Open, Writer, openers
+from bayesnas_graph.runs.paths import RunPaths
 from bayesnas_graph.runs.task import Task
 from bayesnas_graph.search.events import SearchWatcher, StepRow
 from bayesnas_graph.search.iteration import Iteration
@@ -24,47 +23,33 @@ from bayesnas_graph.search.progress import SearchProgress
 SMALLEST = 1e-6  # variance that is plotted; zero has no logarithm
 
 
-class Writer(Protocol):
-    """The part of torch's `SummaryWriter` that is used."""
-
-    def add_scalar(self, tag: str, scalar_value: float, global_step: int) -> object: ...
-    def add_histogram(self, tag: str, values: Tensor, global_step: int) -> object: ...
-    def close(self) -> object: ...
-
-
-Open = Callable[[Path, int], Writer]  # opens a writer that drops earlier events from this step on
-
-
-def writer() -> Open:
-    """Return a function that opens a writer. Raises NasError if TensorBoard is not installed."""
-    check_packages("tensorboard", "`--tensorboard` needs")
-    from torch.utils.tensorboard import SummaryWriter
-
-    return lambda folder, step: SummaryWriter(str(folder), purge_step=step)
+def search_loggers(names: Iterable[str]) -> list[SearchWatcher]:
+    """Return the watchers of a search that log to these tools. Raises NasError if a package is missing."""
+    return [SearchLogger(open) for open in openers(names)]
 
 
 @dataclass
-class TensorBoard(SearchWatcher):
+class SearchLogger(SearchWatcher):
     """Writes events, indexed by step."""
 
-    folder: Path | None  # None for a folder inside the run folder
     open: Open
+    folder: RunPaths | None = None
+    settings: dict[str, Any] = field(default_factory=dict)
     _writer: Writer | None = None
     _step: int = 0
     _operations: dict[str, str] = field(default_factory=dict)  # by switch
 
     def opened(self, task: Task[Any, Any], _device: Device) -> None:
-        self.folder = self.folder or task.folder.tensorboard
+        self.folder = task.folder
 
     def started(self, problem: Problem, _learner: SearchLearner, progress: SearchProgress) -> None:
-        self._step = progress.step
+        self.settings = problem.config.to_plain()
         self._operations = {group: gate.operation for group, gate in problem.graph.switches.items()}
-        self._writer = self.open(self._folder, progress.step + 1)
+        self._reopen(progress.step)
 
     def logged(self, row: StepRow) -> None:
         if row.step <= self._step:  # the search went back to a checkpoint
-            self.closed()
-            self._writer = self.open(self._folder, row.step)
+            self._reopen(row.step - 1)
         self._step = row.step
         values = {"loss": row.loss, "accuracy/train": row.accuracy, "penalty": row.penalty, "rate": row.rate}
         self._scalars(values | {"seconds/step": row.seconds, "switches/open": row.alive})
@@ -94,11 +79,13 @@ class TensorBoard(SearchWatcher):
     def closed(self) -> None:
         if self._writer is not None:
             self._writer.close()
+            self._writer = None
 
-    @property
-    def _folder(self) -> Path:
+    def _reopen(self, step: int) -> None:
+        """Open a writer for what follows a step."""
         assert self.folder is not None, "a run is opened first"
-        return self.folder
+        self.closed()
+        self._step, self._writer = step, self.open(self.folder, step + 1, self.settings)
 
     def _scalars(self, values: dict[str, float]) -> None:
         assert self._writer is not None, "a search starts before it is updated"
