@@ -52,7 +52,7 @@ def _cifar(version: Version, known: Statistics) -> DataSet:
     find = partial(cifar_files, version)
 
     def read(folder: Path, _: Shape, __: int) -> tuple[InMemory, InMemory]:
-        return load_cifar(version, find(folder))
+        return load_cifar(version, folder)
 
     return DataSet(version.name, (3, 32, 32), version.classes, read, find, known)
 

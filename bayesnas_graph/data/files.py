@@ -36,9 +36,9 @@ def _first(folder: Path, file: str, endings: Sequence[str]) -> Path | None:
     return next((path for path in paths if path.exists()), None)
 
 
-def missing(name: str, message: str, folder: Path, what: str = "them") -> NoReturn:
+def missing(name: str, message: str, folder: Path) -> NoReturn:
     """Raise NasError for missing files; the help says how to download them."""
-    help = f"download {what} with `bayesnas-graph data get {name} --data-dir {folder}`"
+    help = f"download them with `bayesnas-graph data get {name} --data-dir {folder}`"
     raise NasError([Diagnostic("NAS502", message, help=help)])
 
 

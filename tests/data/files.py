@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import gzip
+import io
+import pickle
 import struct
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -47,6 +51,40 @@ def write_cifar(version: Version, folder: Path, count: int = 4) -> dict[str, Byt
         records[file][:, : version.labels] %= 10
         (folder / file).write_bytes(records[file].tobytes())
     return records
+
+
+class Python2Pickler(pickle._Pickler):
+    """Writes what Python 2 wrote: its texts are bytes."""
+
+    dispatch: ClassVar[dict[type, Any]] = dict(pickle._Pickler.dispatch)
+
+    def save_text(self: Any, text: bytes) -> None:
+        short = len(text) < 256
+        self.write(b"U" + bytes([len(text)]) + text if short else b"T" + struct.pack("<i", len(text)) + text)
+        self.memoize(text)
+
+    dispatch[bytes] = save_text
+
+
+def python2_pickle(value: object) -> bytes:
+    """A pickle as Python 2 wrote it."""
+    file = io.BytesIO()
+    Python2Pickler(file, protocol=2).dump(value)
+    return file.getvalue().replace(b"cnumpy._core.multiarray", b"cnumpy.core.multiarray")
+
+
+def write_pickled_cifar(version: Version, folder: Path, pickled: Callable[[object], bytes], count: int = 4) -> None:
+    """Write files of the Python version, with what `write_cifar` writes."""
+    records = write_cifar(version, folder / "binary", count)
+    for file, binary in zip((*version.pickled.train, version.pickled.test), records, strict=True):
+        images, labels = records[binary][:, version.labels :], records[binary][:, version.labels - 1]
+        content = {
+            b"batch_label": b"training batch",
+            version.pickled.labels.encode(): labels.tolist(),
+            b"data": np.asfortranarray(images) if file == version.pickled.test else np.ascontiguousarray(images),
+            b"filenames": [b"a.png"] * count,
+        }
+        (folder / file).write_bytes(pickled(content))
 
 
 def problem(error: pytest.ExceptionInfo[NasError]) -> Diagnostic:
