@@ -12,7 +12,7 @@ from bayesnas_graph.cli.console import echo, hint, labelled, resume_command
 from bayesnas_graph.cli.terminal import bold, dim, paint, red
 from bayesnas_graph.diagnostics import NasError
 from bayesnas_graph.diagnostics.words import counted
-from bayesnas_graph.runs.consent import names_code
+from bayesnas_graph.runs.consent import settings_name_code
 from bayesnas_graph.runs.paths import RunPaths, is_gone
 from bayesnas_graph.runs.reading.damage import damage
 from bayesnas_graph.runs.reading.run import RunRecord, is_locked, read_run_record
@@ -62,7 +62,7 @@ def show_sweep(path: Path) -> None:
         echo(line)
     _problems(runs)
     if not _is_running(folder) and any(run.state != "done" for run in runs):
-        allow = request.python_ops or any(names_code(run.point.config.data) for run in runs)
+        allow = request.python_ops or any(settings_name_code(dict(run.point.config)) for run in runs)
         echo()
         hint("resume", resume_command("search", path, allow_python=allow))
 

@@ -75,6 +75,16 @@ def _call(spec: str) -> object:
     if not all(part.isidentifier() for part in (*module_name.split("."), *path.split("."))):
         help = "write `folder:PATH` for a folder"
         reject(spec, "is neither a data set nor of the form `package.module:callable`", help)
+    function = imported(spec, "name a function that returns the data")
+    try:
+        return function()
+    except (Exception, SystemExit) as error:
+        reject(spec, f"failed: {error_text(error)}", "fix the function, which is called without arguments")
+
+
+def imported(spec: str, help: str) -> Any:
+    """Return `package.module:callable`. Raises NasError; `help` is for what cannot be called."""
+    module_name, _, path = spec.partition(":")
     try:
         function: Any = importlib.import_module(module_name)
         for part in path.split("."):
@@ -85,11 +95,8 @@ def _call(spec: str) -> object:
     except (Exception, SystemExit) as error:
         reject(spec, f"cannot be imported: {error_text(error)}", "fix the module, or the name after the colon")
     if not callable(function):
-        reject(spec, f"is {value_text(function)}, which is not callable", "name a function that returns the data")
-    try:
-        return function()
-    except (Exception, SystemExit) as error:
-        reject(spec, f"failed: {error_text(error)}", "fix the function, which is called without arguments")
+        reject(spec, f"is {value_text(function)}, which is not callable", help)
+    return function
 
 
 def _checked(data: Any, spec: str) -> Data:
