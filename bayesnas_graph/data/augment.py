@@ -15,8 +15,8 @@ from bayesnas_graph.data.warp import resized_crop
 
 MARGIN = slice(0, 5)  # numbers for crop, flip and cutout
 PART = slice(5, 9)  # for resized crops
-COLOUR = slice(9, 12)  # for jitter
-REST = slice(12, None)  # two for each random operation
+COLOUR = slice(9, 13)  # for jitter
+REST = slice(13, None)  # two for each random operation
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Augmentation:
     flip: bool = False  # mirror half of the images horizontally
     cutout: int = 0  # side in pixels of a square that is erased, centred anywhere in the image
     resized_crop: float = 0.0  # smallest share of the area of a random part that is enlarged; 0 for none
-    jitter: float = 0.0  # largest change of brightness, contrast and saturation
+    jitter: float = 0.0  # strength of random changes of colours
     rand_augment: int = 0  # random operations
     rand_magnitude: float = 9.0  # of these operations, at most 10
     custom: CustomAugmentation | None = None  # follows them

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from bayesnas_graph.data.augment import Augmentation, crop_and_flip, draws, erase, transform
 from bayesnas_graph.data.fetch import fetch, to_device
-from bayesnas_graph.data.mixing import Mix, Mixing, draw_mix, mixed, probabilities
+from bayesnas_graph.data.mixing import Mix, Mixing, draw_mix, mixed
 from bayesnas_graph.data.model import Examples, InMemory, Statistics
 from bayesnas_graph.data.normalisation import normalise
 from bayesnas_graph.data.resident import resident
@@ -83,10 +83,8 @@ def training(
         if loading.augmentation.custom is not None:
             changed = loading.augmentation.custom(changed, generator("custom augment", loading.seed, epoch, number))
         changed = erase(normalise(changed, loading.statistics), loading.augmentation, drawn)
-        if loading.mixing is not None and share.mix is not None:
-            own, partners = places
-            changed, part = mixed(share.mix, changed[own], changed[partners])
-            labels = probabilities(labels[own], labels[partners], part, loading.mixing.classes)
+        if share.mix is not None:
+            changed, labels = mixed(share.mix, changed, labels, *places)
         elif places:
             changed, labels = changed[places[0]], labels[places[0]]
         yield _arrange(changed, loading), labels
