@@ -45,8 +45,9 @@ def located(source: AnyResult | AnyNetwork, *, allow_python: bool) -> tuple[Path
 
 
 def with_settings_of(run: Run, config: EvalConfig) -> EvalConfig:
-    """Return settings with those of a run as defaults, except for its network and the parts of a batch."""
-    keys = set(type(config).model_fields) - {"accumulate", "network", "parameters"} - config.model_fields_set
+    """Return settings with those of a run as defaults, except for its network and what is only for training."""
+    training = {"accumulate", "augment", "network", "parameters"}
+    keys = set(type(config).model_fields) - training - config.model_fields_set
     return type(config).model_validate(run.settings(keys) | config.model_dump(exclude_unset=True))
 
 

@@ -64,8 +64,8 @@ def search(
     --settings`, with `intensity` for `lambda`, which is a Python keyword. They override those of `recipe`, by default
     the one that `bayesnas-graph search` would use; `config` replaces both. A loaded network is searched with its own
     parameters, whatever a recipe says. A resumed search has its own space and settings, except that `compare_random`
-    can be set later. Watchers are notified of events; `loggers` are the names of some: `tensorboard`, `wandb`, `mlflow`.
-    The result has the run folder and its tables, and what was found.
+    can be set later. Watchers are notified of events; `loggers` are the names of some: `tensorboard`, `wandb`,
+    `mlflow`. The result has the run folder and its tables, and what was found.
     """
     from bayesnas_graph.runs.config.search import LATER, SearchConfig
     from bayesnas_graph.runs.settings import merged

@@ -24,7 +24,7 @@ from bayesnas_graph.cli.display.switch_table import SwitchTable
 from bayesnas_graph.cli.sweep_status import show_sweep, sweep_json
 from bayesnas_graph.cli.terminal import bold, dim, green, red, text_width
 from bayesnas_graph.diagnostics.json_text import json_text
-from bayesnas_graph.runs.consent import names_code
+from bayesnas_graph.runs.consent import settings_name_code
 from bayesnas_graph.runs.paths import RunPaths
 from bayesnas_graph.runs.reading.comparison import Comparison
 from bayesnas_graph.runs.reading.damage import damage
@@ -138,7 +138,7 @@ def _target(record: RunRecord, text: str) -> str:
 
 
 def _resume(record: RunRecord) -> str:
-    needs_python = bool(record.manifest.get("python_ops")) or names_code(record.config.get("data"))
+    needs_python = bool(record.manifest.get("python_ops")) or settings_name_code(record.config)
     return resume_command(record.kind, record.folder, allow_python=needs_python)
 
 

@@ -17,7 +17,7 @@ from bayesnas_graph.cli.rich_output import table_lines
 from bayesnas_graph.cli.run_options import RunOptions
 from bayesnas_graph.cli.terminal import red
 from bayesnas_graph.diagnostics import Diagnostic, NasError
-from bayesnas_graph.runs.consent import names_code
+from bayesnas_graph.runs.consent import settings_name_code
 from bayesnas_graph.runs.reading.sweep import is_sweep
 from bayesnas_graph.runs.recipes import Recipe
 from bayesnas_graph.runs.settings import Settings
@@ -126,7 +126,7 @@ def _run(sweep: Sweep, options: SweepOptions, shared: RunOptions, passed_on: tup
     if not sweep.left:
         return
     failed = f"{len(sweep.left)} of {len(sweep.runs)} failed; retry them"
-    needs_python = sweep.request.python_ops or any(names_code(point.config.data) for point in sweep.left)
+    needs_python = sweep.request.python_ops or any(settings_name_code(dict(point.config)) for point in sweep.left)
     again = [*_resume_options(sweep, options, shared), *passed_on]
     address = os.environ.get("RAY_ADDRESS") if options.ray else None
     where = f"RAY_ADDRESS={shlex.quote(address)} " if address else ""

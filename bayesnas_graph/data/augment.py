@@ -9,13 +9,14 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from bayesnas_graph.data.colour import jitter
+from bayesnas_graph.data.custom_augment import CustomAugmentation
 from bayesnas_graph.data.rand_augment import rand_augment
 from bayesnas_graph.data.warp import resized_crop
 
 MARGIN = slice(0, 5)  # numbers for crop, flip and cutout
 PART = slice(5, 9)  # for resized crops
-COLOUR = slice(9, 12)  # for jitter
-REST = slice(12, None)  # two for each random operation
+COLOUR = slice(9, 13)  # for jitter
+REST = slice(13, None)  # two for each random operation
 
 
 @dataclass(frozen=True)
@@ -26,21 +27,24 @@ class Augmentation:
     flip: bool = False  # mirror half of the images horizontally
     cutout: int = 0  # side in pixels of a square that is erased, centred anywhere in the image
     resized_crop: float = 0.0  # smallest share of the area of a random part that is enlarged; 0 for none
-    jitter: float = 0.0  # largest change of brightness, contrast and saturation
+    jitter: float = 0.0  # strength of random changes of colours
     rand_augment: int = 0  # random operations
     rand_magnitude: float = 9.0  # of these operations, at most 10
+    custom: CustomAugmentation | None = None  # follows them
 
     @property
     def transforms(self) -> bool:
         """Whether values of pixels change, so that images cannot stay bytes."""
-        return bool(self.resized_crop or self.jitter or self.rand_augment)
+        return bool(self.resized_crop or self.jitter or self.rand_augment or self.custom)
 
 
 def augment(images: Tensor, augmentation: Augmentation, generator: torch.Generator) -> Tensor:
     """Return the images augmented; erased and padded pixels are 0."""
     random = draws(len(images), generator, augmentation)
-    images = crop_and_flip(images, augmentation, random)
-    return erase(transform(images, augmentation, random), augmentation, random)
+    changed = transform(crop_and_flip(images, augmentation, random), augmentation, random)
+    if augmentation.custom is not None:
+        changed = augmentation.custom(changed, generator)
+    return erase(changed, augmentation, random)
 
 
 def draws(count: int, generator: torch.Generator, augmentation: Augmentation) -> Tensor:
@@ -56,7 +60,10 @@ def draws(count: int, generator: torch.Generator, augmentation: Augmentation) ->
 
 
 def transform(images: Tensor, augmentation: Augmentation, random: Tensor) -> Tensor:
-    """Return the images with other pixels, according to the rows of `draws`: numbers from 0 to 1 if any change."""
+    """Return the images with other pixels, according to the rows of `draws`: numbers from 0 to 1 if any change.
+
+    Custom augmentation is left to the caller, who has the whole batch.
+    """
     if not augmentation.transforms:
         return images
     images, random = as_numbers(images), random.to(images.device)

@@ -1,7 +1,7 @@
 """Batches are a function of the seed, the epoch and the batch number.
 
 A resumed run therefore sees the same batches, and so do several processes together: each gets its rows of every batch.
-Where a row is mixed with another one, a process loads both.
+Where a row is mixed with another one, a process loads both; where code of the user changes a batch, it loads all of it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from torch import Tensor
 
 from bayesnas_graph.data.augment import Augmentation, crop_and_flip, draws, erase, transform
 from bayesnas_graph.data.fetch import fetch, to_device
-from bayesnas_graph.data.mixing import Mix, Mixing, draw_mix, mixed, probabilities
+from bayesnas_graph.data.mixing import Mix, Mixing, draw_mix, mixed
 from bayesnas_graph.data.model import Examples, InMemory, Statistics
 from bayesnas_graph.data.normalisation import normalise
 from bayesnas_graph.data.resident import resident
@@ -78,13 +78,15 @@ def training(
         batches = to_device(loading.device, together)
     else:
         batches = _gathered(held, rows, list(more))
-    for share, (images, labels, drawn, *places) in zip(shares, batches, strict=True):
+    for number, share, (images, labels, drawn, *places) in zip(numbers, shares, batches, strict=True):
         changed = transform(crop_and_flip(images, loading.augmentation, drawn), loading.augmentation, drawn)
+        if loading.augmentation.custom is not None:
+            changed = loading.augmentation.custom(changed, generator("custom augment", loading.seed, epoch, number))
         changed = erase(normalise(changed, loading.statistics), loading.augmentation, drawn)
-        if loading.mixing is not None and share.mix is not None:
-            own, partners = places
-            changed, part = mixed(share.mix, changed[own], changed[partners])
-            labels = probabilities(labels[own], labels[partners], part, loading.mixing.classes)
+        if share.mix is not None:
+            changed, labels = mixed(share.mix, changed, labels, *places)
+        elif places:
+            changed, labels = changed[places[0]], labels[places[0]]
         yield _arrange(changed, loading), labels
 
 
@@ -100,11 +102,12 @@ class _Share:
 def _share(loading: Loading, epoch: int, number: int) -> _Share:
     whole = torch.arange(loading.batch)
     own = loading.rows(whole)
+    custom = loading.augmentation.custom is not None  # sees the whole batch
     if loading.mixing is None:
-        return _Share(own)
+        return _Share(whole, (own,)) if custom and loading.world > 1 else _Share(own)
     mix = draw_mix(loading.mixing, loading.batch, loading.seed, epoch, number)
-    if loading.world == 1:
-        return _Share(whole, (own, mix.partners), mix)
+    if custom or loading.world == 1:
+        return _Share(whole, (own, mix.partners[own]), mix)
     return _Share(torch.cat([own, mix.partners[own]]), (whole[: len(own)], whole[: len(own)] + len(own)), mix)
 
 

@@ -1,6 +1,8 @@
-"""Brightness, contrast and saturation of images with values from 0 to 1."""
+"""Brightness, contrast, saturation and hue of images with values from 0 to 1."""
 
 from __future__ import annotations
+
+from math import pi, sqrt
 
 import torch
 from torch import Tensor
@@ -28,9 +30,23 @@ def mean_grey(images: Tensor) -> Tensor:
     return grey(images).mean((1, 2, 3), keepdim=True)
 
 
+def turned(images: Tensor, angles: Tensor) -> Tensor:
+    """Return images with another hue: colours are rotated about grey. Those that have not three channels stay."""
+    if images.shape[1] != 3:
+        return images
+    cosine, sine = (values.view(-1, 1, 1, 1) for values in (angles.cos(), angles.sin()))
+    across = (images.roll(1, 1) - images.roll(-1, 1)) / sqrt(3)
+    level = images.mean(1, keepdim=True)
+    return (level + cosine * (images - level) + sine * across).clamp(0, 1)
+
+
 def jitter(images: Tensor, strength: float, random: Tensor) -> Tensor:
-    """Change brightness, contrast and saturation of each image by random factors from 1 - strength to 1 + strength."""
-    brightness, contrast, saturation = (1 + strength * (2 * random - 1)).unbind(1)
+    """Change each image by random factors from 1 - strength to 1 + strength of brightness, contrast and saturation.
+
+    The hue changes by up to half of this strength, as a part of the circle.
+    """
+    brightness, contrast, saturation = (1 + strength * (2 * random[:, :3] - 1)).unbind(1)
+    images = turned(images, pi * strength * (2 * random[:, 3] - 1))
     images = blended(images, torch.zeros((), device=images.device), brightness)
     images = blended(images, mean_grey(images), contrast)
     return blended(images, grey(images), saturation)

@@ -27,6 +27,7 @@ class Mix:
 
     partners: Tensor  # of all rows of the batch
     share: float  # of a row itself; the rest is its partner's
+    classes: int
     centre: tuple[float, float] | None = None  # of the box that cutmix takes from the partner, as parts of the sides
 
 
@@ -37,10 +38,17 @@ def draw_mix(mixing: Mixing, batch: int, seed: int, epoch: int, number: int) -> 
     kinds = [(alpha, cuts) for alpha, cuts in ((mixing.mixup, False), (mixing.cutmix, True)) if alpha]
     alpha, cuts = random.choice(kinds)
     share = random.betavariate(alpha, alpha)
-    return Mix(torch.randperm(batch, generator=numbers), share, (random.random(), random.random()) if cuts else None)
+    centre = (random.random(), random.random()) if cuts else None
+    return Mix(torch.randperm(batch, generator=numbers), share, mixing.classes, centre)
 
 
-def mixed(mix: Mix, images: Tensor, partners: Tensor) -> tuple[Tensor, float]:
+def mixed(mix: Mix, images: Tensor, labels: Tensor, own: Tensor, partners: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the images at some places mixed with those at others, and the probabilities of their classes."""
+    result, share = mixed_images(mix, images[own], images[partners])
+    return result, probabilities(labels[own], labels[partners], share, mix.classes)
+
+
+def mixed_images(mix: Mix, images: Tensor, partners: Tensor) -> tuple[Tensor, float]:
     """Return images mixed with those of their partners, and the share of the images themselves."""
     if mix.centre is None:
         return mix.share * images + (1 - mix.share) * partners, mix.share

@@ -6,12 +6,13 @@ from dataclasses import fields
 from typing import TypeVar
 
 from bayesnas_graph.data import Augmentation, Data, Mixing
+from bayesnas_graph.data.custom_augment import CustomAugmentation
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.ir import named_shape
 from bayesnas_graph.runs.config.groups import DataSettings
 
 FOR_IMAGES = ("crop", "flip", "cutout", "resized_crop", "jitter", "rand_augment", "cutmix")  # settings that need images
-AUGMENTATION = (*FOR_IMAGES, "rand_magnitude", "mixup")  # all settings
+AUGMENTATION = (*FOR_IMAGES, "rand_magnitude", "mixup", "augment")  # all settings
 PARTS = {"crop": 8, "cutout": 2}  # a default that is as long as a side of an image becomes this part of the side
 
 C = TypeVar("C", bound=DataSettings)
@@ -19,7 +20,9 @@ C = TypeVar("C", bound=DataSettings)
 
 def augmentation_of(config: DataSettings) -> Augmentation:
     """Return the augmentation of single images."""
-    return Augmentation(**{field.name: getattr(config, field.name) for field in fields(Augmentation)})
+    names = {field.name for field in fields(Augmentation)} - {"custom"}
+    custom = None if config.augment is None else CustomAugmentation.of(config.augment)
+    return Augmentation(**{name: getattr(config, name) for name in names}, custom=custom)
 
 
 def mixing_of(config: DataSettings, data: Data) -> Mixing | None:
@@ -56,6 +59,7 @@ def check_augmentation(config: DataSettings, data: Data) -> None:
         off = " ".join(f"-s {key}={'false' if key == 'flip' else 0}" for key in given)
         help = f"leave out {' and '.join(f'`{key}`' for key in given)}: `{off}`"
         raise NasError([Diagnostic("NAS504", message, help=help)])
+    _ = augmentation_of(config)  # imports code early
 
 
 def _has_images(data: Data) -> bool:

@@ -49,13 +49,14 @@ class Run:
     def config(self) -> AnyConfig:
         """The settings of the run, to use them again. Raises NasError if they name code that is not allowed."""
         config = self.manifest.config
-        check_consent(config.data, self.folder.manifest_file, allow_python=self.allow_python)
+        check_consent(dict(config), self.folder.manifest_file, allow_python=self.allow_python)
         return config
 
     def settings(self, keys: Set[str]) -> dict[str, Any]:
         """Return some settings of the run, without those that are not set. Raises NasError like `config`."""
-        config = self.config if "data" in keys else self.manifest.config
-        return config.model_dump(include=set(keys), exclude_none=True)
+        found = self.manifest.config.model_dump(include=set(keys), exclude_none=True)
+        check_consent(found, self.folder.manifest_file, allow_python=self.allow_python)
+        return found
 
     @cached_property
     def space(self) -> Loaded:

@@ -19,7 +19,7 @@ from bayesnas_graph.diagnostics.reading import read_file
 from bayesnas_graph.diagnostics.source import Source, Span
 from bayesnas_graph.runs.config.groups import Group
 from bayesnas_graph.runs.config.search import SearchConfig
-from bayesnas_graph.runs.consent import check_consent
+from bayesnas_graph.runs.consent import USES, check_consent
 from bayesnas_graph.runs.toml_keys import find
 
 LARGEST = 2**20  # bytes of a settings file
@@ -113,11 +113,11 @@ def merged(settings: Iterable[Settings], kind: type[C], *, allow_python: bool = 
     Raises NasError if they are not valid, or if a file names Python code that the user did not allow.
     """
     layers = list(settings)
-    named = [layer for layer in layers if "data" in layer.values][-1:]
-    for layer in named:
-        if layer.origin == "file":
-            label = _label(layer.place(["data"]), "named here")
-            check_consent(layer.values["data"], layer.source.name, label, allow_python=allow_python)
+    for key in USES:
+        layer = setter(layers, [key])
+        if layer is not None and layer.origin == "file":
+            label = _label(layer.place([key]), "named here")
+            check_consent({key: layer.values[key]}, layer.source.name, label, allow_python=allow_python)
     values: dict[str, Any] = {}
     for layer in layers:
         for key, value in layer.values.items():

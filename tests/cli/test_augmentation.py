@@ -53,7 +53,19 @@ network net : image(3, 8, 8) -> classes(10) {
 """
 
 
-EVERY = ["mixup=0.4", "cutmix=1", "resized_crop=0.08", "rand_augment=2 rand_magnitude=5", "jitter=0.4"]
+def negative(images: torch.Tensor, _: torch.Generator) -> torch.Tensor:
+    """Augmentation of our own."""
+    return 1 - images
+
+
+EVERY = [
+    f"augment={__name__}:negative",
+    "mixup=0.4",
+    "cutmix=1",
+    "resized_crop=0.08",
+    "rand_augment=2 rand_magnitude=5",
+    "jitter=0.4",
+]
 
 
 @pytest.mark.parametrize("settings", EVERY)
@@ -71,5 +83,6 @@ def test_every_augmentation(run: Run, tmp_path: Path, monkeypatch: pytest.Monkey
     given[-1] = "batch=20"
     other = run("train", "sequences.nas", "--data", f"{__name__}:sequences", *given, "--epochs", "1", "-o", "other")
     key = settings.partition("=")[0]
-    assert (other.code == 0) == (key == "mixup")
-    assert key == "mixup" or f"error[NAS504]: `waves` cannot be augmented with `{key}`" in other.err
+    any_shape = key in ("mixup", "augment")
+    assert (other.code == 0) == any_shape, other.err
+    assert any_shape or f"error[NAS504]: `waves` cannot be augmented with `{key}`" in other.err

@@ -33,6 +33,9 @@ def load():
     def samples(count):
         return torch.utils.data.TensorDataset(torch.rand(count, 1, 8, 8), torch.arange(count) % 10)
     return samples(60), samples(20)
+
+def change(images, generator):
+    return images
 """
 SHORT = {
     "search": ("-s", "batch=8", "-s", "steps=2", "-s", "warmup=0", "-s", "iterations=1"),
@@ -102,6 +105,34 @@ def test_a_settings_file_is_a_file(run: Run, folder: Path) -> None:
 def test_the_command_line_names_code(run: Run, folder: Path, how: tuple[str, str]) -> None:
     assert run("train", "fixed.nas", "-o", "new", *SHORT["train"], *how).code == 0
     assert imported(folder)
+
+
+@pytest.mark.parametrize("code", ["stranger:change", "folder:change"])
+def test_augmentation_is_code(run: Run, folder: Path, code: str) -> None:
+    """In a recipe, a settings file or a run of someone else."""
+    (folder / "stranger.py").rename(folder / f"{code.partition(':')[0]}.py")
+    (folder / "fixed.compress.toml").write_text(f'augment = "{code}"\n')
+    edit_json(folder / "train" / "run.json", lambda about: about["config"].update(augment=code))
+    small = ("--data", "shapes", *SHORT["compress"])
+    verbs = (
+        ("train", "fixed.nas", "--config", "fixed.compress.toml", *small),
+        ("compress", "fixed.nas", *small),
+        ("train", "--resume", "train"),
+        ("compress", "train", *SHORT["compress"]),
+    )
+    for words in verbs:
+        refused = run(*words)
+        assert (refused.code, imported(folder)) == (1, False), (words, refused.err)
+        assert "names Python code as its augmentation, which would be imported and run" in refused.err
+    assert "run.json --allow-python" not in run("status", "train").out
+    assert run("eval", "train").code == 0
+    assert not imported(folder), "it does not augment"
+    allowed = run("train", "--resume", "train", ALLOWED)
+    assert imported(folder), allowed.err
+    assert (
+        run("train", "fixed.nas", *SHORT["train"], "--data", "shapes", "-s", f"augment={code}", "-o", "new").code == 0
+    )
+    sys.modules.pop(code.partition(":")[0], None)
 
 
 @pytest.mark.parametrize("kind", ["search", "train", "compress"])

@@ -13,7 +13,7 @@ from torch.nn import functional as F
 
 from bayesnas_graph.bayes import CrossEntropy
 from bayesnas_graph.data import Augmentation, InMemory, Loading, Mixing, Statistics, training
-from bayesnas_graph.data.mixing import Mix, draw_mix, mixed, probabilities
+from bayesnas_graph.data.mixing import Mix, draw_mix, mixed_images, probabilities
 from bayesnas_graph.runs.scaler import GradientScaler
 from bayesnas_graph.runs.step import backward
 from tests.data.test_batches import Elsewhere, same
@@ -119,7 +119,7 @@ def test_both_kinds_take_turns() -> None:
 def test_a_box_of_the_partner(share: float, centre: tuple[float, float], height: int, width: int) -> None:
     """One rectangle, at most as large as asked for, and counted exactly."""
     ours, theirs = torch.zeros(2, 1, height, width), torch.ones(2, 1, height, width)
-    found, part = mixed(Mix(torch.tensor([1, 0]), share, centre), ours, theirs)
+    found, part = mixed_images(Mix(torch.tensor([1, 0]), share, 2, centre), ours, theirs)
     assert part == pytest.approx(1 - found[0].mean().item(), abs=1e-6)
     assert part >= share - 1e-9
     rows, columns = found[0, 0].amax(1), found[0, 0].amax(0)

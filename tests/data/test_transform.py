@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from bayesnas_graph.data import Augmentation, Mixing, augment, training
-from bayesnas_graph.data.colour import grey, jitter
+from bayesnas_graph.data.colour import grey, jitter, turned
 from bayesnas_graph.data.rand_augment import OPERATIONS, auto_contrast, operated, rand_augment
 from bayesnas_graph.data.warp import resized_crop, sampled
 from tests.data.test_batches import LOADING, MEMORY, same
@@ -72,7 +72,7 @@ def test_values_stay_between_0_and_1(seed: int, magnitude: float, channels: int)
     random = torch.rand(5, 8, generator=torch.Generator().manual_seed(seed))
     for found in (
         rand_augment(images, magnitude, random),
-        jitter(images, magnitude / 10, random[:, :3]),
+        jitter(images, magnitude / 10, random[:, :4]),
         resized_crop(images, magnitude / 11, random[:, :4]),
     ):
         assert found.shape == images.shape
@@ -156,8 +156,21 @@ def test_a_resized_crop_is_a_part(seed: int, smallest: float, height: int, width
     assert (found.diff(dim=3)[:, 0] > -1e-5).all(), "nothing is mirrored"
 
 
+def test_hue() -> None:
+    """A third of the circle makes red green; grey stays, and so does brightness within the range."""
+    red = torch.tensor([1.0, 0.0, 0.0]).view(1, 3, 1, 1)
+    turns = torch.tensor([0.0, 2 * pi / 3, 4 * pi / 3, 2 * pi])
+    found = turned(red.expand(4, 3, 1, 1), turns).flatten(1)
+    torch.testing.assert_close(found, torch.eye(3)[[0, 1, 2, 0]], atol=1e-6, rtol=0)
+    pale = 0.5 + 0.1 * (pictures() - 0.5)
+    angles = torch.arange(5.0)
+    torch.testing.assert_close(turned(pale, angles).mean(1), pale.mean(1))
+    same_grey = torch.full((5, 3, 2, 2), 0.3)
+    torch.testing.assert_close(turned(same_grey, angles), same_grey)
+
+
 def test_jitter_of_no_strength() -> None:
     images = pictures()
-    torch.testing.assert_close(jitter(images, 0.0, torch.rand(5, 3)), images)
-    brighter = jitter(images[:, :1], 0.5, torch.tensor([[1.0, 0.5, 0.5]]).expand(5, 3))
+    torch.testing.assert_close(jitter(images, 0.0, torch.rand(5, 4)), images)
+    brighter = jitter(images[:, :1], 0.5, torch.tensor([[1.0, 0.5, 0.5, 0.5]]).expand(5, 4))
     torch.testing.assert_close(brighter, (1.5 * images[:, :1]).clamp(max=1))

@@ -11,6 +11,7 @@ from bayesnas_graph.data import Data, InMemory, Statistics
 from bayesnas_graph.diagnostics import NasError
 from bayesnas_graph.runs.augmentation import changes, check_augmentation, fitted
 from bayesnas_graph.runs.config.train import TrainConfig
+from bayesnas_graph.runs.settings import assigned, merged
 
 
 def data(*shape: int) -> Data:
@@ -40,6 +41,11 @@ def test_defaults_that_do_not_suit_the_data_change(
     check_augmentation(found, some)
     assert [line.partition(":")[0] for line in changes(given, found, some)] == said
     assert fitted(found, some) == found
+
+
+def test_code_is_a_module_and_a_function() -> None:
+    with pytest.raises(NasError, match="`augment` should be `package"):
+        merged([assigned("augment=blur")], TrainConfig)
 
 
 @pytest.mark.parametrize("settings", [{"cutout": 16}, {"crop": 4}, {"flip": True}])

@@ -101,6 +101,16 @@ def test_gates_on_samples_of_their_own(strategy: str, programs: Launcher) -> Non
     assert_close_run(*(programs.folder / name for name in names))
 
 
+@pytest.mark.long
+def test_augmentation_of_two_processes(programs: Launcher) -> None:
+    """Both see their rows of the batches that one process sees, also where rows are mixed with those of the other."""
+    settings = ("mixup=0.4", "cutmix=1", "rand_augment=2", "resized_crop=0.5", "jitter=0.2")
+    begin = (*BEGIN, "--iterations", 1, *(word for setting in settings for word in ("-s", setting)))
+    assert programs.run(*begin, "-o", "augmented_alone")[0] == 0
+    ended(programs.start_together(*begin, "-o", "augmented_together"))
+    assert_close_run(*(programs.folder / f"augmented_{way}" for way in ("alone", "together")))
+
+
 def test_finalists_of_two_processes(programs: Launcher) -> None:
     """Both propose the same finalists and select the same one, also if one process takes over in the middle."""
     begin = (*BEGIN, "--iterations", 1, "--finalists", 3, "-s", "finalist_steps=6")

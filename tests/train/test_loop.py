@@ -92,6 +92,21 @@ def test_stopped_every_few_steps(whole: tuple[Path, TrainOutcome, Notes], tmp_pa
     assert [row["loss"] for row in read_table(run.metrics)] == [f"{row.loss:.6g}" for row in whole[2].rows]
 
 
+def test_augmented_batches_are_the_same_after_a_stop(tmp_path: Path) -> None:
+    settings: dict[str, Any] = {"mixup": 0.4, "cutmix": 1.0, "rand_augment": 2, "resized_crop": 0.3, "jitter": 0.3}
+    expected, stops = trained(tmp_path / "whole", epochs=1, **settings), 0
+    while True:
+        try:
+            given = problem(epochs=1, **settings)
+            outcome = training(given, tmp_path / "stopped", stop=asked_often(3)).run()
+            break
+        except Interrupted:
+            stops += 1
+    assert stops >= 2
+    assert_same_outcome(outcome, expected)
+    assert trained(tmp_path / "plain", epochs=1).score.loss != expected.score.loss
+
+
 class Killed(BaseException):
     """An exception that simulates a kill: nothing handles it."""
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from bayesnas_graph.cli.console import hint, labelled, resume_command, say, show_diagnostics, written
 from bayesnas_graph.cli.terminal import dim
 from bayesnas_graph.diagnostics import Diagnostic
-from bayesnas_graph.runs.consent import names_code
+from bayesnas_graph.runs.consent import settings_name_code
 from bayesnas_graph.runs.device import Device
 from bayesnas_graph.runs.manifest import Kind
 from bayesnas_graph.runs.task import Task
@@ -43,7 +43,7 @@ class RunView(Watcher):
 
 def needs_python(task: Task[Any, Any]) -> bool:
     """Return whether a verb that uses the run again has to be allowed to import Python code."""
-    return bool(task.subject.python_ops) or names_code(task.config.data)
+    return bool(task.subject.python_ops) or settings_name_code(dict(task.config))
 
 
 def show_written(task: Task[Any, Any], *paths: Path, next_steps: dict[str, str]) -> None:

@@ -54,6 +54,14 @@ def _a_size(text: str) -> str:
     return text
 
 
+def _code(text: str) -> str:
+    module, _, function = text.partition(":")
+    if not all(part.isidentifier() for part in (*module.split("."), *function.split("."))):
+        raise ValueError("should be `package.module:function`")
+    return text
+
+
+Code = Annotated[str, AfterValidator(_code)]
 StrategyName = Annotated[str, AfterValidator(_known)]
 
 
@@ -91,9 +99,10 @@ class DataSettings(Group):
     crop: int = Field(0, ge=0, le=MOST_PIXELS, description="pixels of padding for random crops")
     flip: bool = Field(False, description="flip half of the images horizontally")
     cutout: int = Field(0, ge=0, le=MOST_PIXELS, description="side of the square that is blanked out in every image")
+    augment: Code | None = Field(None, description="Python code that changes images: `package.module:function`")
     resized_crop: Part = Field(0.0, description="smallest share of an image that is enlarged to all of it (0: off)")
-    jitter: float = Field(0.0, ge=0, le=1, description="largest change of brightness, contrast and saturation")
-    rand_augment: int = Field(0, ge=0, le=100, description="random operations on every image (RandAugment)")
+    jitter: float = Field(0.0, ge=0, le=1, description="strength of random changes of colours (0: off)")
+    rand_augment: int = Field(0, ge=0, le=100, description="number of random operations on every image (0: off)")
     rand_magnitude: float = Field(9.0, ge=0, le=10, description="strength of the random operations")
     mixup: Alpha = Field(0.0, description="mix batches with themselves: alpha of the distribution of shares (0: off)")
     cutmix: Alpha = Field(0.0, description="put boxes of other images into images: alpha of their areas (0: off)")

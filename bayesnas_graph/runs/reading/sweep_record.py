@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from bayesnas_graph.diagnostics import NasError
-from bayesnas_graph.runs.consent import names_code
+from bayesnas_graph.runs.consent import settings_name_code
 from bayesnas_graph.runs.paths import RunPaths, is_gone
 from bayesnas_graph.runs.reading.damage import damage
 from bayesnas_graph.runs.reading.run import RunRecord, is_locked, read_run_record
@@ -55,7 +55,7 @@ class SweepRecord:
     @property
     def needs_python(self) -> bool:
         """Whether it can only be resumed with leave to import Python code."""
-        return self.request.python_ops or any(names_code(run.point.config.data) for run in self.runs)
+        return self.request.python_ops or any(settings_name_code(dict(run.point.config)) for run in self.runs)
 
 
 def read_sweep_record(path: Path) -> SweepRecord:

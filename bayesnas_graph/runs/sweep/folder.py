@@ -16,7 +16,7 @@ from bayesnas_graph.diagnostics.atomic_files import reason
 from bayesnas_graph.diagnostics.checksums import help_for, problem_of
 from bayesnas_graph.diagnostics.reading import LARGEST_JSON, read_file, read_json
 from bayesnas_graph.diagnostics.source import Source
-from bayesnas_graph.runs.consent import names_code
+from bayesnas_graph.runs.consent import settings_name_code
 from bayesnas_graph.runs.folder import RunFolder
 from bayesnas_graph.runs.paths import folder_gone, is_gone
 from bayesnas_graph.runs.reading.outline import Outline
@@ -176,7 +176,7 @@ def arguments(
         for word in (*words(settings), *(f"{key}={value}" for key, value in point.values)):
             yield from ("-s", word)
     yield from ("--data-dir", str(data_dir.absolute() if data_dir else request.data_dir), "--display", "plain")
-    if request.python_ops or names_code(point.config.data):  # the sweep was allowed to
+    if request.python_ops or settings_name_code(dict(point.config)):  # the sweep was allowed to
         yield "--allow-python"
 
 

@@ -79,7 +79,7 @@ def resume_sweep(
         raise NasError([Diagnostic("NAS105", "the sweep uses Python operations", help=help)])
     points = request.points()
     for point in points:
-        check_consent(point.config.data, folder.request_file, allow_python=allow_python)
+        check_consent(dict(point.config), folder.request_file, allow_python=allow_python)
     folder.own.check_space(request.files, folder.request_file)
     with folder.own.locked():
         yield Sweep(folder, request, points, data_dir, options)
