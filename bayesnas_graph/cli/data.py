@@ -15,6 +15,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 from bayesnas_graph.cli.rich_output import live_console, show_table
 from bayesnas_graph.cli.terminal import loading
 from bayesnas_graph.diagnostics import Diagnostic, NasError
+from bayesnas_graph.diagnostics.plugins import DATA_PLUGINS, installed_plugins, state_of
 from bayesnas_graph.diagnostics.wrapping import whole
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ def list_sets(data_dir: DataFolder = DEFAULT_FOLDER) -> None:
         (one.name, "x".join(map(str, one.shape)), f"{one.classes} classes", _state(one, data_dir))
         for one in DATASETS.values()
     ]
+    rows += [(one.name, "any", "any", state_of(one, DATASETS)) for one in installed_plugins(DATA_PLUGINS)]
     rows += [
         ("folder:PATH", "any", "any", "images in folders, one folder per class"),
         ("package.module:callable", "any", "any", "a data set returned by your Python code"),

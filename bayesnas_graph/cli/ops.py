@@ -10,8 +10,16 @@ from bayesnas_graph.cli import suggestions
 from bayesnas_graph.cli.rich_output import show_table
 from bayesnas_graph.diagnostics import Diagnostic, NasError, did_you_mean
 from bayesnas_graph.diagnostics.json_text import json_text
+from bayesnas_graph.diagnostics.plugins import OP_PLUGINS, installed_plugins, state_of
+from bayesnas_graph.ir.ops import PRIMITIVES
+from bayesnas_graph.ir.ops.plugins import plugin_op
 from bayesnas_graph.language.elaborate.other_names import other_name
-from bayesnas_graph.language.elaborate.vocabulary import vocabulary
+from bayesnas_graph.language.elaborate.vocabulary import (
+    VocabularyEntry,
+    primitive_doc,
+    primitive_text,
+    vocabulary,
+)
 
 
 def ops(
@@ -23,6 +31,9 @@ def ops(
 ) -> None:
     """List the operations: primitives, the library `std.nas`, and functions."""
     entries = vocabulary()
+    plugin = plugin_op(name) if name is not None else None
+    if plugin is not None:
+        entries.append(VocabularyEntry(plugin.name, "primitive", primitive_text(plugin), primitive_doc(plugin)))
     if name is not None:
         names = [entry.name for entry in entries]
         if name not in names:
@@ -34,6 +45,7 @@ def ops(
         typer.echo(json_text([vars(entry) for entry in entries]))
         return
     titles = {"primitive": "Primitives", "library": 'Library: import "std.nas"', "function": "Functions"}
+    added = [(one.name, state_of(one, PRIMITIVES)) for one in installed_plugins(OP_PLUGINS)]
     shown = False
     for kind, title in titles.items():
         chosen = [entry for entry in entries if entry.kind == kind]
@@ -42,3 +54,6 @@ def ops(
                 typer.echo()
             show_table(((entry.signature, entry.doc.replace("\n", " ")) for entry in chosen), title)
             shown = True
+    if name is None and added:
+        typer.echo()
+        show_table(added, "Plug-ins")

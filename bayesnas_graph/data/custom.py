@@ -1,4 +1,4 @@
-"""Data from user code: `package.module:callable`."""
+"""Data from user code: `package.module:callable`, or a plug-in."""
 
 from __future__ import annotations
 
@@ -23,7 +23,12 @@ MOST_READ = 10**6  # examples that are read to find out how many classes there a
 
 def load_custom(spec: str) -> Data:
     """Call `package.module:callable`, which returns `Data`, or a dataset for training and one for testing."""
-    result: Any = _call(spec)
+    return data_of(_function(spec), spec)
+
+
+def data_of(function: Any, spec: str) -> Data:
+    """Call a function that returns `Data` or two datasets. `spec` is its name in messages. Raises NasError."""
+    result = _called(function, spec)
     if isinstance(result, Data):
         return _checked(result, spec)
     if not isinstance(result, tuple | list) or len(result) != 2:
@@ -69,8 +74,8 @@ def _of_unlisted_items(train: Items, test: Items, spec: str, shape: Shape) -> Da
     return checked(data, {"training": seen, "testing": seen_tests}, {"training": labels, "testing": test_labels})
 
 
-def _call(spec: str) -> object:
-    """The result of the callable; its exceptions become diagnostics."""
+def _function(spec: str) -> object:
+    """What `package.module:callable` names."""
     module_name, _, path = spec.partition(":")
     if not all(part.isidentifier() for part in (*module_name.split("."), *path.split("."))):
         help = "write `folder:PATH` for a folder"
@@ -84,6 +89,11 @@ def _call(spec: str) -> object:
         reject(spec, f"cannot be imported: no module `{error.name}`", help)
     except (Exception, SystemExit) as error:
         reject(spec, f"cannot be imported: {error_text(error)}", "fix the module, or the name after the colon")
+    return function
+
+
+def _called(function: Any, spec: str) -> Any:
+    """The result of the callable; its exceptions become diagnostics."""
     if not callable(function):
         reject(spec, f"is {value_text(function)}, which is not callable", "name a function that returns the data")
     try:

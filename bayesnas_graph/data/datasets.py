@@ -11,7 +11,7 @@ from torch import Tensor
 
 from bayesnas_graph.data.cifar import CIFAR10, CIFAR100, Version, cifar_files, load_cifar
 from bayesnas_graph.data.content import Part, checked, look_at
-from bayesnas_graph.data.custom import load_custom
+from bayesnas_graph.data.custom import data_of, load_custom
 from bayesnas_graph.data.digits import load_digits
 from bayesnas_graph.data.folder import load_folder
 from bayesnas_graph.data.idx import idx_files, load_idx
@@ -19,6 +19,7 @@ from bayesnas_graph.data.model import Data, InMemory, Shape, Statistics
 from bayesnas_graph.data.normalisation import statistics
 from bayesnas_graph.data.shapes import load_shapes
 from bayesnas_graph.diagnostics import Diagnostic, NasError, nearest
+from bayesnas_graph.diagnostics.plugins import DATA_PLUGINS, find_plugin, installed_plugins, load_plugin
 
 DEFAULT_SHAPE = (3, 32, 32)  # of images that can have any shape
 
@@ -68,7 +69,7 @@ DATASETS: Mapping[str, DataSet] = {
 
 
 def load(spec: str, folder: Path, *, image_shape: Shape | None = None, seed: int = 0) -> Data:
-    """Load a named data set, `folder:PATH` or `package.module:callable`. Raises NasError.
+    """Load a named data set, one of a plug-in, `folder:PATH` or `package.module:callable`. Raises NasError.
 
     The files of named data sets are in `folder`. Data without a fixed image shape use `image_shape`.
 
@@ -81,7 +82,10 @@ def load(spec: str, folder: Path, *, image_shape: Shape | None = None, seed: int
     if colon:
         return load_custom(spec)
     if spec not in DATASETS:
-        raise unknown_dataset(spec)
+        plugin = find_plugin(DATA_PLUGINS, spec)
+        if plugin is None:
+            raise unknown_dataset(spec)
+        return data_of(load_plugin(plugin), spec)
     chosen = DATASETS[spec]
     shape = chosen.shape
     if chosen.any_shape and image_shape is not None and len(image_shape) == 3:
@@ -95,7 +99,8 @@ def load(spec: str, folder: Path, *, image_shape: Shape | None = None, seed: int
 
 def unknown_dataset(name: str) -> NasError:
     """The error for an unknown data set."""
-    match = nearest(name, DATASETS)
-    choices = f"use {', '.join(DATASETS)}, or your own data as `folder:PATH` or `package.module:callable`"
+    known = dict.fromkeys((*DATASETS, *(plugin.name for plugin in installed_plugins(DATA_PLUGINS))))
+    match = nearest(name, known)
+    choices = f"use {', '.join(known)}, or your own data as `folder:PATH` or `package.module:callable`"
     help = f"did you mean `{match}`?" if match else choices
     return NasError([Diagnostic("NAS501", f"unknown data set `{name}`", help=help)])
