@@ -27,6 +27,7 @@ from bayesnas_graph.codegen.export.formats import write_onnx, write_torchscript
 from bayesnas_graph.data import stream
 from bayesnas_graph.derive.derived import derive, given
 from bayesnas_graph.diagnostics import NasError, render
+from bayesnas_graph.diagnostics.plugins import DATA_PLUGINS, Plugin, load_plugin
 from bayesnas_graph.runs import device
 from tests.codegen.export.test_formats import Bessel
 from tests.data.files import write_mnist
@@ -256,8 +257,14 @@ def _unknown_to_onnx(_: Patch) -> None:
     write_onnx(Bessel(), (2, 3), Path("net.onnx"))
 
 
+def _uninstalled_module(_: Patch) -> None:
+    """Only the entry points of a package are left."""
+    load_plugin(Plugin(DATA_PLUGINS, "stripes", "signs:stripes", "signs 1.0"))
+
+
 _CAUSES: dict[str, Callable[[Patch], None]] = {
     "NAS613": _narrower_sum,
     "NAS617": _wrong_file,
     "NAS618": _unknown_to_onnx,
+    "NAS803": _uninstalled_module,
 }

@@ -13,6 +13,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 
 from bayesnas_graph.cli.rich_output import live_console, show_table
 from bayesnas_graph.cli.terminal import loading
+from bayesnas_graph.diagnostics.plugins import DATA_PLUGINS, installed_plugins, state_of
 from bayesnas_graph.diagnostics.wrapping import whole
 
 if TYPE_CHECKING:
@@ -34,10 +35,10 @@ def list_sets(data_dir: DataFolder = DEFAULT_FOLDER) -> None:
     with loading():
         from bayesnas_graph.data.available import list_datasets
 
-    rows = [
-        (one.name, "x".join(map(str, one.shape)), f"{one.classes} classes", _state(one, data_dir))
-        for one in list_datasets(data_dir)
-    ]
+    sets = list_datasets(data_dir)
+    rows = [(one.name, "x".join(map(str, one.shape)), f"{one.classes} classes", _state(one, data_dir)) for one in sets]
+    named = {one.name for one in sets}
+    rows += [(one.name, "any", "any", state_of(one, named)) for one in installed_plugins(DATA_PLUGINS)]
     rows += [
         ("folder:PATH", "any", "any", "images in folders, one folder per class"),
         ("csv:FILE", "table", "any", "a table, with ?target=COLUMN"),

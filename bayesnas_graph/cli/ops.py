@@ -9,6 +9,8 @@ import typer
 from bayesnas_graph.cli import suggestions
 from bayesnas_graph.cli.rich_output import show_table
 from bayesnas_graph.diagnostics.json_text import json_text
+from bayesnas_graph.diagnostics.plugins import OP_PLUGINS, installed_plugins, state_of
+from bayesnas_graph.ir.ops import PRIMITIVES
 from bayesnas_graph.language.elaborate.vocabulary import entries_named, vocabulary
 
 
@@ -25,6 +27,7 @@ def ops(
         typer.echo(json_text([vars(entry) for entry in entries]))
         return
     titles = {"primitive": "Primitives", "library": 'Library: import "std.nas"', "function": "Functions"}
+    added = [(one.name, state_of(one, PRIMITIVES)) for one in installed_plugins(OP_PLUGINS)]
     shown = False
     for kind, title in titles.items():
         chosen = [entry for entry in entries if entry.kind == kind]
@@ -33,3 +36,6 @@ def ops(
                 typer.echo()
             show_table(((entry.signature, entry.doc.replace("\n", " ")) for entry in chosen), title)
             shown = True
+    if name is None and added:
+        typer.echo()
+        show_table(added, "Plug-ins")

@@ -16,6 +16,7 @@ from pydantic.fields import FieldInfo
 
 from bayesnas_graph.cli import suggestions
 from bayesnas_graph.cli.network_options import Parameters
+from bayesnas_graph.diagnostics.plugins import installed_plugins, state_of
 from bayesnas_graph.runs.config.groups import Flag, Group
 from bayesnas_graph.runs.settings import Settings, assigned, option, read_settings
 
@@ -94,6 +95,10 @@ def help_text(field: FieldInfo) -> str:
     text, choices = field.description or "", choices_of(field)
     if choices and not any(f"`{choice}`" in text for choice in choices):
         text += f": {', '.join(choices[:-1])} or {choices[-1]}"
+    flag = _flag(field)
+    if flag is not None and flag.plugins is not None:
+        added = [f"{one.name} ({state_of(one, flag.choices)})" for one in installed_plugins(flag.plugins)]
+        text += "".join(f", {one}" for one in added)
     return f"{text[:1].upper()}{text[1:]}."
 
 

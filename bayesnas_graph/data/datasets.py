@@ -15,6 +15,7 @@ from bayesnas_graph.data.csv_table import load_csv
 from bayesnas_graph.data.custom import load_custom
 from bayesnas_graph.data.digits import load_digits
 from bayesnas_graph.data.folder import load_folder
+from bayesnas_graph.data.given import data_from
 from bayesnas_graph.data.idx import idx_files, load_idx
 from bayesnas_graph.data.model import Data, InMemory, Shape, Statistics
 from bayesnas_graph.data.normalisation import statistics
@@ -22,6 +23,7 @@ from bayesnas_graph.data.npz import load_npz
 from bayesnas_graph.data.parquet_table import load_parquet
 from bayesnas_graph.data.shapes import load_shapes
 from bayesnas_graph.diagnostics import Diagnostic, NasError, nearest
+from bayesnas_graph.diagnostics.plugins import DATA_PLUGINS, find_plugin, installed_plugins, load_plugin
 
 DEFAULT_SHAPE = (3, 32, 32)  # of images that can have any shape
 
@@ -74,7 +76,7 @@ READERS: Mapping[str, Callable[[str], Data]] = {"csv": load_csv, "npz": load_npz
 
 
 def load(spec: str, folder: Path, *, image_shape: Shape | None = None, seed: int = 0) -> Data:
-    """Load a named data set, files such as `folder:PATH` or `csv:FILE`, or `package.module:callable`. Raises NasError.
+    """Load a named data set, that of a plug-in, files as `csv:FILE`, or `package.module:callable`. Raises NasError.
 
     The files of named data sets are in `folder`. Data without a fixed image shape use `image_shape`.
 
@@ -89,7 +91,10 @@ def load(spec: str, folder: Path, *, image_shape: Shape | None = None, seed: int
     if colon:
         return load_custom(spec)
     if spec not in DATASETS:
-        raise unknown_dataset(spec)
+        plugin = find_plugin(DATA_PLUGINS, spec)
+        if plugin is None:
+            raise unknown_dataset(spec)
+        return data_from(load_plugin(plugin), spec).data
     chosen = DATASETS[spec]
     shape = chosen.shape
     if chosen.any_shape and image_shape is not None and len(image_shape) == 3:
@@ -103,7 +108,8 @@ def load(spec: str, folder: Path, *, image_shape: Shape | None = None, seed: int
 
 def unknown_dataset(name: str) -> NasError:
     """The error for an unknown data set."""
-    match = nearest(name, DATASETS)
-    choices = f"use {', '.join(DATASETS)}, or your own data as `folder:PATH`, `csv:FILE` or `package.module:callable`"
+    known = dict.fromkeys((*DATASETS, *(plugin.name for plugin in installed_plugins(DATA_PLUGINS))))
+    match = nearest(name, known)
+    choices = f"use {', '.join(known)}, or your own data as `folder:PATH`, `csv:FILE` or `package.module:callable`"
     help = f"did you mean `{match}`?" if match else choices
     return NasError([Diagnostic("NAS501", f"unknown data set `{name}`", help=help)])

@@ -126,5 +126,6 @@ CODES: Mapping[str, Code] = {
         # 8xx: training loops of one's own, and plug-ins
         Code("NAS801", "batch that does not fit the loss"),
         Code("NAS802", "state of other switches"),
+        Code("NAS803", "plug-in that cannot be used"),
     )
 }

@@ -10,6 +10,7 @@ from functools import cache
 from bayesnas_graph.codegen.names import plain
 from bayesnas_graph.codegen.telling import LONGEST_VALUE, Arguments
 from bayesnas_graph.ir.ops import PRIMITIVES
+from bayesnas_graph.ir.ops.plugins import plugin_ops
 from bayesnas_graph.language.elaborate.builtins import BUILTINS
 from bayesnas_graph.language.syntax import reserved_words
 
@@ -17,7 +18,7 @@ from bayesnas_graph.language.syntax import reserved_words
 @cache
 def known_words() -> frozenset[str]:
     """The words that have a meaning in every file, except functions, which a name may shadow."""
-    return reserved_words() | PRIMITIVES.keys()
+    return reserved_words() | PRIMITIVES.keys() | {plugin.name for plugin in plugin_ops()}
 
 
 @cache

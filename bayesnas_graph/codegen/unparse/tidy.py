@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from bayesnas_graph.codegen.unparse.order import in_order, in_scopes
 from bayesnas_graph.codegen.unparse.paths import PathNames
 from bayesnas_graph.ir import Edge, Graph, Node, Scope
-from bayesnas_graph.ir.ops import PRIMITIVES
+from bayesnas_graph.ir.ops.plugins import is_primitive
 
 MAX_DEPTH = 64  # of nested motifs; deeper ones are dissolved
 
@@ -70,8 +70,8 @@ def _renamed(graph: Graph, names: Mapping[str, str], called: Mapping[str, str]) 
 
 
 def _check(graph: Graph, node: Node) -> None:
-    is_primitive = type(node.op) in PRIMITIVES.values() and not node.op.passes_through
-    if not (is_primitive or node.op.is_input or node.op.is_python):
+    is_written = is_primitive(node.op) and not node.op.passes_through
+    if not (is_written or node.op.is_input or node.op.is_python):
         raise ValueError(f"`{node.op.label}` is not an operation of a fixed network")
     if any(edge.gate is not None for edge in graph.inputs(node.name)):
         raise ValueError("a graph with switches is not a fixed network")

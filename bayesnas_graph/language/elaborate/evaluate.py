@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 from bayesnas_graph.diagnostics import Diagnostic, Label, NasError, Report, suggestion
 from bayesnas_graph.diagnostics.source import Span
 from bayesnas_graph.ir.ops import PRIMITIVES
+from bayesnas_graph.ir.ops.plugins import plugin_op
 from bayesnas_graph.language.elaborate.arithmetic import COMPARISONS, out_of_bounds
 from bayesnas_graph.language.elaborate.arrays import element, items, option_set
 from bayesnas_graph.language.elaborate.builtins import BUILTINS
@@ -174,6 +175,8 @@ class Evaluator:
         if value is None:
             value = self._top(expr.name, scope.module)
         if value is None:
+            value = self._plugin(expr)
+        if value is None:
             if scope.module.may_define(expr.name):
                 raise NasError([])
             other = other_name(expr.name, scope.module.knows)
@@ -196,6 +199,15 @@ class Evaluator:
         if name in PRIMITIVES:
             return PrimitiveFunction(PRIMITIVES[name])
         return Builtin(name) if name in BUILTINS else None
+
+    def _plugin(self, expr: ast.Reference) -> Value | None:
+        """The operation of a plug-in; its errors are shown where it is used."""
+        try:
+            found = plugin_op(expr.name)
+        except NasError as error:
+            problem = error.diagnostics[0]
+            self.fail(problem.code, problem.message, expr.span, "used here", problem.help)
+        return None if found is None else PrimitiveFunction(found)
 
     def _defined(self, module: Module, definition: ast.Definition) -> Value:
         if isinstance(definition, ast.Motif):

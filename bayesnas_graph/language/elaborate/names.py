@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from bayesnas_graph.diagnostics import Diagnostic, Fix, Label, Report, suggestion
 from bayesnas_graph.diagnostics.source import Span
 from bayesnas_graph.ir.ops import PRIMITIVES
+from bayesnas_graph.ir.ops.plugins import is_plugin_op
 from bayesnas_graph.language.elaborate.arguments import Signature, arrange, primitive_signature, signature_of
 from bayesnas_graph.language.elaborate.builtins import BUILTINS
 from bayesnas_graph.language.elaborate.declared_names import DeclaredNames, Kind
@@ -259,7 +260,7 @@ class _Checker:
         if self.occurrences is not None:
             self.note(expr.span, expr.name, self.declaration(expr.name, names))
         known = names.find(expr.name) or self.module.knows(expr.name) or expr.name in BUILTINS
-        if known or self.module.may_define(expr.name):
+        if known or self.module.may_define(expr.name) or is_plugin_op(expr.name):
             return
         help: str | None
         fix: Fix | None = None

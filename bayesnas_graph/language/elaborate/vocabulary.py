@@ -8,6 +8,7 @@ from typing import Literal
 from bayesnas_graph.diagnostics import Diagnostic, NasError, did_you_mean
 from bayesnas_graph.ir import Op
 from bayesnas_graph.ir.ops import PRIMITIVES
+from bayesnas_graph.ir.ops.plugins import plugin_op
 from bayesnas_graph.language.elaborate.builtins import BUILTINS
 from bayesnas_graph.language.elaborate.library import library
 from bayesnas_graph.language.elaborate.other_names import other_name
@@ -37,8 +38,10 @@ def vocabulary() -> list[VocabularyEntry]:
 
 
 def entries_named(name: str) -> list[VocabularyEntry]:
-    """Return the operations and functions of this name. Raises NasError if there are none."""
-    entries = vocabulary()
+    """Return the operations and functions of this name, also that of a plug-in. Raises NasError if there are none."""
+    entries, plugin = vocabulary(), plugin_op(name)
+    if plugin is not None:
+        entries.append(VocabularyEntry(plugin.name, "primitive", primitive_text(plugin), primitive_doc(plugin)))
     found = [entry for entry in entries if entry.name == name]
     if not found:
         names = [entry.name for entry in entries]

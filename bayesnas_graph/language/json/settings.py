@@ -14,6 +14,7 @@ from bayesnas_graph.diagnostics import Diagnostic, did_you_mean
 from bayesnas_graph.diagnostics.source import Source, Span
 from bayesnas_graph.ir import Argument, Op, Plain, Scalar, Value
 from bayesnas_graph.ir.ops import COMPILED, PRIMITIVES
+from bayesnas_graph.ir.ops.plugins import plugin_op
 from bayesnas_graph.ir.ops.python import PythonOp
 from bayesnas_graph.language.elaborate.arguments import accept
 from bayesnas_graph.language.elaborate.arithmetic import out_of_bounds
@@ -56,7 +57,7 @@ def read_op(document: OpDocument, source_name: str, path: Sequence[Step], *, all
     path = [*path, "args"]
     if document.name == PythonOp.name:
         return replace(_python(document.args, source_name, path), allowed=allow_python)
-    cls = PRIMITIVES.get(document.name) or COMPILED.get(document.name)
+    cls = PRIMITIVES.get(document.name) or COMPILED.get(document.name) or plugin_op(document.name)
     if cls is None:
         help = did_you_mean(document.name, [*PRIMITIVES, *COMPILED, PythonOp.name])
         fail(source_name, [*path[:-1], "name"], f"unknown operation `{document.name}`", help)

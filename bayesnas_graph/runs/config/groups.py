@@ -11,6 +11,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from bayesnas_graph.diagnostics.memory import parse_memory
+from bayesnas_graph.diagnostics.plugins import STRATEGY_PLUGINS, find_plugin, installed_plugins
 from bayesnas_graph.ir.literals import Estimator, Ranking, Reach
 from bayesnas_graph.passes import Mode
 from bayesnas_graph.runs.strategies import STRATEGIES
@@ -31,8 +32,9 @@ LARGEST_INTEGER = 10**15  # of any setting
 
 
 def _known(name: str) -> str:
-    if name not in STRATEGIES:
-        *others, last = (f"`{strategy}`" for strategy in STRATEGIES)
+    if name not in STRATEGIES and find_plugin(STRATEGY_PLUGINS, name) is None:
+        added = (plugin.name for plugin in installed_plugins(STRATEGY_PLUGINS))
+        *others, last = (f"`{strategy}`" for strategy in dict.fromkeys((*STRATEGIES, *added)))
         raise ValueError(f"should be {', '.join(others)} or {last}")
     return name
 
@@ -47,6 +49,7 @@ class Flag:
     panel: str | None = None  # heading in `--help`
     size: bool = False  # accepts `20K` or `1.5M`
     choices: tuple[str, ...] = ()  # values that a shell completes, if the type does not list them
+    plugins: str | None = None  # group of plug-ins that add values
 
 
 def _a_size(text: str) -> str:
@@ -221,7 +224,7 @@ class StrategySettings(Group):
 
     title: ClassVar[str] = "Search strategy"
 
-    strategy: Annotated[StrategyName, Flag(PRIOR, choices=tuple(STRATEGIES))] = Field(
+    strategy: Annotated[StrategyName, Flag(PRIOR, choices=tuple(STRATEGIES), plugins=STRATEGY_PLUGINS)] = Field(
         "bayes", description=f"search strategy: {', '.join(STRATEGIES)}"
     )
     logit_rate: Positive = Field(0.01, description="learning rate of the logits, for strategies that use them")
