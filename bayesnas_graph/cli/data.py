@@ -45,6 +45,7 @@ def list_sets(data_dir: DataFolder = DEFAULT_FOLDER) -> None:
         ("csv:FILE", "table", "any", "a table, with ?target=COLUMN"),
         ("parquet:FILE", "table", "any", "a table, with ?target=COLUMN"),
         ("npz:FILE", "any", "any", "arrays of NumPy"),
+        ("hf:NAME", "any", "any", "a dataset of Hugging Face that is on this machine"),
         ("package.module:callable", "any", "any", "a data set returned by your Python code"),
     ]
     show_table(rows)
@@ -72,6 +73,14 @@ def get(
     from bayesnas_graph.data.datasets import DATASETS, unknown_dataset
     from bayesnas_graph.data.download import download
 
+    if name.startswith("hf:"):
+        from bayesnas_graph.data.hugging_face_hub import download_hugging_face
+
+        if mirror is not None:
+            help = "set the environment variable HF_ENDPOINT"
+            raise NasError([Diagnostic("NAS506", "datasets of Hugging Face have no mirror", help=help)])
+        typer.echo(f"{download_hugging_face(name)} is in the cache of `datasets`")
+        return
     if name not in DATASETS:
         raise unknown_dataset(name)
     if name not in ORIGINS:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from bayesnas_graph.diagnostics import Diagnostic, Label, NasError
 
-FILE_KINDS = frozenset({"csv", "folder", "npz", "parquet"})  # of data that are named as `KIND:PATH`
+FILE_KINDS = frozenset({"csv", "folder", "hf", "npz", "parquet"})  # of data that are named as `KIND:PATH`
 
 
 def names_code(data: object) -> bool:
