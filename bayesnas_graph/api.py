@@ -160,7 +160,9 @@ def search(
 
     Settings are those of `bayesnas-graph search --settings`, with `intensity` for `lambda`, which is a Python
     keyword. They override those of `recipe`, by default the one that `bayesnas-graph search` would use; `config`
-    replaces both. A resumed search has its own space and settings, except that `compare_random` can be set later.
+    replaces both. `data` is a name, or objects: `(train, test)`, each a dataset, a pair of tensors or a data loader. A
+    resumed search has its own space and settings, except that `compare_random` can be set later; objects are given
+    again.
     """
     from bayesnas_graph.runs.config.search import LATER, SearchConfig
     from bayesnas_graph.runs.settings import merged

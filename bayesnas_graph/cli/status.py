@@ -138,6 +138,8 @@ def _target(record: RunRecord, text: str) -> str:
 
 
 def _resume(record: RunRecord) -> str:
+    if record.manifest.get("data"):  # they are objects, which no command can give
+        return f"nas.{_verb(record)}(resume={str(record.folder)!r}, data=(train, test))"
     needs_python = bool(record.manifest.get("python_ops")) or names_code(record.config.get("data"))
     return resume_command(_verb(record), record.folder, allow_python=needs_python)
 
