@@ -102,6 +102,7 @@ def test_a_search_is_resumed_with_the_same_data(space: Path) -> None:
         api.search(resume="cut")
     said = program(["bayesnas-graph", "search", "--resume", "cut"], space.parent)
     assert said.startswith("error[NAS510]: the run has data from Python")
+    assert "nas.search(resume='cut', data=(train, test))" in program(["bayesnas-graph", "status", "cut"], space.parent)
     gone_on = api.search(resume="cut", data=DATA)
     assert gone_on.outcome.decision == whole.outcome.decision
 

@@ -63,8 +63,9 @@ def search(
     The space is a file, a shipped space, a text, or a loaded network. Settings are those of `bayesnas-graph search
     --settings`, with `intensity` for `lambda`, which is a Python keyword. They override those of `recipe`, by default
     the one that `bayesnas-graph search` would use; `config` replaces both. A loaded network is searched with its own
-    parameters, whatever a recipe says. A resumed search has its own space and settings, except that `compare_random`
-    can be set later. Watchers are notified of events; `loggers` are the names of some: `tensorboard`, `wandb`,
+    parameters, whatever a recipe says. `data` is a name, or objects: `(train, test)`, each a dataset, a pair of tensors
+    or a data loader. A resumed search has its own space and settings, except that `compare_random` can be set later;
+    objects are given again. Watchers are notified of events; `loggers` are the names of some: `tensorboard`, `wandb`,
     `mlflow`. The result has the run folder and its tables, and what was found.
     """
     from bayesnas_graph.runs.config.search import LATER, SearchConfig

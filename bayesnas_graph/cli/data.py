@@ -13,6 +13,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 
 from bayesnas_graph.cli.rich_output import live_console, show_table
 from bayesnas_graph.cli.terminal import loading
+from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.diagnostics.plugins import DATA_PLUGINS, installed_plugins, state_of
 from bayesnas_graph.diagnostics.wrapping import whole
 
@@ -44,6 +45,7 @@ def list_sets(data_dir: DataFolder = DEFAULT_FOLDER) -> None:
         ("csv:FILE", "table", "any", "a table, with ?target=COLUMN"),
         ("parquet:FILE", "table", "any", "a table, with ?target=COLUMN"),
         ("npz:FILE", "any", "any", "arrays of NumPy"),
+        ("hf:NAME", "any", "any", "a dataset of Hugging Face that is on this machine"),
         ("package.module:callable", "any", "any", "a data set returned by your Python code"),
     ]
     show_table(rows)
@@ -68,6 +70,14 @@ def get(
     from bayesnas_graph.data.available import origin_of
     from bayesnas_graph.data.download import download
 
+    if name.startswith("hf:"):
+        from bayesnas_graph.data.hugging_face_hub import download_hugging_face
+
+        if mirror is not None:
+            help = "set the environment variable HF_ENDPOINT"
+            raise NasError([Diagnostic("NAS506", "datasets of Hugging Face have no mirror", help=help)])
+        typer.echo(f"{download_hugging_face(name)} is in the cache of `datasets`")
+        return
     origin = origin_of(name)
     try:
         with _progress() as watch:

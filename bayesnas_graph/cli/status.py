@@ -138,6 +138,8 @@ def _target(record: RunRecord, text: str) -> str:
 
 
 def _resume(record: RunRecord) -> str:
+    if record.manifest.get("data"):  # they are objects, which no command can give
+        return f"nas.{record.kind}(resume={str(record.folder)!r}, data=(train, test))"
     needs_python = bool(record.manifest.get("python_ops")) or settings_name_code(record.config)
     return resume_command(record.kind, record.folder, allow_python=needs_python)
 

@@ -16,6 +16,7 @@ from bayesnas_graph.data.custom import load_custom
 from bayesnas_graph.data.digits import load_digits
 from bayesnas_graph.data.folder import load_folder
 from bayesnas_graph.data.given import data_from
+from bayesnas_graph.data.hugging_face_hub import load_hugging_face
 from bayesnas_graph.data.idx import idx_files, load_idx
 from bayesnas_graph.data.model import Data, InMemory, Shape, Statistics
 from bayesnas_graph.data.normalisation import statistics
@@ -86,6 +87,8 @@ def load(spec: str, folder: Path, *, image_shape: Shape | None = None, seed: int
     kind, colon, rest = spec.partition(":")
     if colon and kind == "folder":
         return load_folder(Path(rest).expanduser(), image_shape or DEFAULT_SHAPE)
+    if colon and kind == "hf":
+        return load_hugging_face(spec, image_shape)
     if colon and kind in READERS:
         return READERS[kind](spec)
     if colon:

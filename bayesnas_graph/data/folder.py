@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
-from typing import NoReturn
+from typing import IO, NoReturn
 
 import numpy as np
 import torch
@@ -125,22 +128,40 @@ def _examples(classes: Classes, names: list[str], shape: Shape) -> ImageFiles:
     return ImageFiles(tuple(path for path, _ in labelled), torch.tensor([label for _, label in labelled]), shape)
 
 
-def read_image(path: Path, shape: Shape) -> Tensor:
-    """Return an image resized to cover a shape, and cropped to its centre."""
-    from PIL import Image, ImageOps, UnidentifiedImageError
+def read_image(path: Path, shape: Shape | None) -> Tensor:
+    """Return an image resized to cover a shape, and cropped to its centre; or of its own shape. Raises NasError."""
+    with _image_errors(f"`{path}`"), open_file(path) as file:
+        return _fitted(file, shape)
 
-    channels, height, width = shape
+
+def decode_image(content: bytes, name: str, shape: Shape | None) -> Tensor:
+    """Return an image that is the content of a file, in the same way. Raises NasError."""
+    with _image_errors(name):
+        return _fitted(BytesIO(content), shape)
+
+
+def _fitted(file: IO[bytes], shape: Shape | None) -> Tensor:
+    from PIL import Image, ImageOps
+
+    with Image.open(file, formats=FORMATS) as image:
+        own = 1 if image.mode in ("1", "L") else 3
+        channels, height, width = shape or (own, image.height, image.width)
+        fitted = ImageOps.fit(image.convert(MODES[channels]), (width, height), Image.Resampling.BILINEAR)
+    pixels = np.array(fitted, dtype=np.uint8).reshape(height, width, channels)
+    return torch.from_numpy(pixels).permute(2, 0, 1)
+
+
+@contextmanager
+def _image_errors(name: str) -> Iterator[None]:
+    from PIL import UnidentifiedImageError
+
     try:
-        with open_file(path) as file, Image.open(file, formats=FORMATS) as image:
-            converted = image.convert(MODES[channels])
-            fitted = ImageOps.fit(converted, (width, height), Image.Resampling.BILINEAR)
+        yield
     except Exception as error:  # of any type, depending on the format
         own = error.strerror if isinstance(error, OSError) else None
         reason = "unknown image format" if isinstance(error, UnidentifiedImageError) else own or str(error)
         help = "replace or delete the file"
-        raise NasError([Diagnostic("NAS503", f"`{path}` cannot be read: {reason}", help=help)]) from None
-    pixels = np.array(fitted, dtype=np.uint8).reshape(height, width, channels)
-    return torch.from_numpy(pixels).permute(2, 0, 1)
+        raise NasError([Diagnostic("NAS503", f"{name} cannot be read: {reason}", help=help)]) from None
 
 
 def _reject(message: str) -> NoReturn:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -55,12 +55,10 @@ class HuggingFaceRows:
     image: str
     label: str
     classes: tuple[str, ...]
-    change: Callable[[Any], Any] | None = None  # of every Pillow image
+    change: Callable[[Any], Any] | None = None  # of every image
 
     @staticmethod
-    def of(
-        dataset: Any, spec: str, wanted: Columns = ANY_COLUMNS, change: Callable[[Any], Any] | None = None
-    ) -> HuggingFaceRows:
+    def of(dataset: Any, spec: str, wanted: Columns = ANY_COLUMNS) -> HuggingFaceRows:
         """Return the pairs in a dataset, from columns that are named or found by their types. Raises NasError."""
         features: Mapping[str, Any] = dataset.features or {}
         names = list(dataset.column_names or features)
@@ -68,7 +66,17 @@ class HuggingFaceRows:
         label = _column(wanted.label, "label", names, _of_type(features, "ClassLabel"), LABELS, spec)
         classes = tuple(map(str, getattr(features.get(label), "names", None) or ()))
         plain = dataset.with_format(None)  # Pillow images and numbers, not tensors with channels last
-        return HuggingFaceRows(plain, image, label, classes, change)
+        return HuggingFaceRows(plain, image, label, classes)
+
+    @property
+    def is_of_image_files(self) -> bool:
+        """Whether the images are kept as files."""
+        return type(self._feature).__name__ == "Image"
+
+    @property
+    def _feature(self) -> Any:
+        """The type of the column of images; None if it is not known."""
+        return (self.dataset.features or {}).get(self.image)
 
     def __len__(self) -> int:
         return len(self.dataset)
@@ -80,17 +88,10 @@ class HuggingFaceRows:
         """Return the image and the label of a row."""
         image = row[self.image]
         if isinstance(image, list):
-            features: Mapping[str, Any] = self.dataset.features or {}
-            image = np.asarray(image, dtype=getattr(features.get(self.image), "dtype", None))
-        elif self.change is not None and type(image).__module__.startswith("PIL."):
+            image = np.asarray(image, dtype=getattr(self._feature, "dtype", None))
+        elif self.change is not None:
             image = self.change(image)
         return image, row[self.label]
-
-
-def pairs_of(dataset: Any, spec: str) -> Iterator[tuple[Any, Any]]:
-    """Yield the pairs of a dataset that can only be read in order."""
-    rows = HuggingFaceRows.of(dataset, spec)
-    return map(rows.pair, iter(rows.dataset))
 
 
 def _of_type(features: Mapping[str, Any], *types: str) -> list[str]:

@@ -13,7 +13,7 @@ from torch.utils.data import DataLoader, IterableDataset, TensorDataset
 
 from bayesnas_graph.data.checked import Items, error_text, reject, shape_text, value_text
 from bayesnas_graph.data.content import Part
-from bayesnas_graph.data.hugging_face import HuggingFaceRows, is_hugging_face, pairs_of
+from bayesnas_graph.data.hugging_face import HuggingFaceRows, is_hugging_face
 from bayesnas_graph.data.model import Examples, InMemory
 from bayesnas_graph.data.targets import labels_of
 from bayesnas_graph.diagnostics import NasError
@@ -46,20 +46,20 @@ def part_of(value: Any, spec: str, part: Part) -> GivenPart:
         return GivenPart(_in_memory(value, spec, part), part, "pair of tensors")
     kind = type(value).__name__
     if is_hugging_face(value):
-        if not hasattr(value, "__getitem__"):
-            return _read(pairs_of(value, spec), spec, part, f"Hugging Face {kind}")
-        rows = HuggingFaceRows.of(value, spec)
-        return _mapped(rows, rows.classes, spec, part, f"Hugging Face {kind}")
+        rows, kind = HuggingFaceRows.of(value, spec), f"Hugging Face {kind}"
+        if isinstance(value, IterableDataset) or not hasattr(value, "__len__"):
+            return _read(map(rows.pair, rows.dataset), spec, part, kind, rows.classes)
+        return mapped_part(rows, rows.classes, spec, part, kind)
     if isinstance(value, IterableDataset) or (isinstance(value, Iterable) and not hasattr(value, "__getitem__")):
         return _read(value, spec, part, kind, _listed(value))
     lacks = not hasattr(value, "__getitem__") or not hasattr(value, "__len__")
     if lacks or isinstance(value, Tensor | np.ndarray):
         help = "give a dataset with `__len__` and `__getitem__`, or a pair of tensors"
         reject(spec, f"has {value_text(value)} as the dataset for {part}", help)
-    return _mapped(value, _listed(value), spec, part, kind)
+    return mapped_part(value, _listed(value), spec, part, kind)
 
 
-def _mapped(dataset: Sized, classes: tuple[str, ...], spec: str, part: Part, kind: str) -> GivenPart:
+def mapped_part(dataset: Sized, classes: tuple[str, ...], spec: str, part: Part, kind: str) -> GivenPart:
     """A dataset whose items are fetched when they are needed."""
     check_length(dataset, spec, part)
     return GivenPart(Items(dataset, spec, part), part, kind, classes)

@@ -9,6 +9,7 @@ from bayesnas_graph.diagnostics.model import Diagnostic, NasError
 
 # By extra, as in pyproject.toml: the packages by the module that is imported.
 EXTRAS: Mapping[str, Mapping[str, str]] = {
+    "datasets": {"datasets": "datasets", "PIL.Image": "pillow"},
     "digits": {"sklearn": "scikit-learn"},
     "images": {"PIL.Image": "pillow"},
     "lsp": {"lsprotocol.types": "lsprotocol", "pygls.lsp.server": "pygls"},

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from bayesnas_graph.diagnostics import Diagnostic, Label, NasError
 
-FILE_KINDS = frozenset({"csv", "folder", "npz", "parquet"})  # of data that are named as `KIND:PATH`
+FILE_KINDS = frozenset({"csv", "folder", "hf", "npz", "parquet"})  # of data that are named as `KIND:PATH`
 USES = {"data": "data", "augment": "augmentation"}  # settings that can name code, and what it is called for
 
 

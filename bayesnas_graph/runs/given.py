@@ -85,5 +85,5 @@ def _facts(about: DataDescription) -> tuple[str, ...]:
 def not_given() -> NasError:
     """The error for data from Python that are needed again."""
     message = "the run has data from Python, which are not in its folder"
-    help = "give them again in Python, as `data=(train, test)`, or name other data"
+    help = "give them again in Python, as `data=(train, test)`"
     return NasError([Diagnostic("NAS510", message, help=help)])

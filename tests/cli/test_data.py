@@ -44,7 +44,7 @@ def test_list(run: Run, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = {line.split()[0]: line for line in result.out.splitlines()}
     assert list(rows) == [
         "digits", "shapes", "mnist", "fashion-mnist", "cifar10", "cifar100",
-        "folder:PATH", "csv:FILE", "parquet:FILE", "npz:FILE", "package.module:callable",
+        "folder:PATH", "csv:FILE", "parquet:FILE", "npz:FILE", "hf:NAME", "package.module:callable",
     ]  # fmt: skip
     assert "1x28x28" in rows["mnist"]
     assert rows["mnist"].endswith("in data/mnist")

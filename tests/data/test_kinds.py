@@ -7,5 +7,5 @@ from bayesnas_graph.runs.consent import FILE_KINDS, names_code
 
 
 def test_files_need_no_consent() -> None:
-    assert {"folder", *READERS} == FILE_KINDS
+    assert {"folder", "hf", *READERS} == FILE_KINDS
     assert not any(names_code(f"{kind}:file") for kind in FILE_KINDS)
