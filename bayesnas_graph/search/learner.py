@@ -135,10 +135,10 @@ def without(learner: SearchLearner, off: Iterable[str]) -> SearchLearner:
     found.supernet.module.load_state_dict(transfer(learner.supernet.module.state_dict(), old, new, narrower))
     found.remember({kind: transfer(values, old, new, narrower) for kind, values in learner.memory().items()})
     found.scaler.load_state_dict(learner.scaler.state_dict())
-    groups = _positions(learner.switches.groups, found.switches.groups)
-    gates = _positions(learner.supernet.names, found.supernet.names).to(learner.units.device)
+    groups = positions(learner.switches.groups, found.switches.groups)
+    gates = positions(learner.supernet.names, found.supernet.names).to(learner.units.device)
     beliefs = {name: values[groups.to(values.device)] for name, values in learner.beliefs.items()}
-    return replace(found.with_prior(_selected(learner.prior, groups), learner.units[gates]), beliefs=beliefs)
+    return replace(found.with_prior(selected(learner.prior, groups), learner.units[gates]), beliefs=beliefs)
 
 
 def add_weights(learner: SearchLearner, state: Mapping[str, Tensor], graph: Graph) -> None:
@@ -162,12 +162,14 @@ def weights(supernet: Supernet) -> list[tuple[str, nn.Parameter]]:
     return [(name, parameter) for name, parameter in supernet.module.named_parameters() if parameter not in gates]
 
 
-def _positions(names: Sequence[str], wanted: Sequence[str]) -> Tensor:
+def positions(names: Sequence[str], wanted: Sequence[str]) -> Tensor:
+    """Return where some names are among others."""
     number = {name: i for i, name in enumerate(names)}
     return torch.tensor([number[name] for name in wanted], dtype=torch.long)
 
 
-def _selected(prior: State, groups: Tensor) -> State:
+def selected(prior: State, groups: Tensor) -> State:
+    """Return the prior of some groups."""
     none = groups.new_zeros(0)
     index = groups.to(prior.gamma.device)
     return State(prior.gamma[index], prior.omega[index], prior.s[index], none, none, none)

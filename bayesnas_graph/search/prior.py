@@ -19,6 +19,7 @@ from bayesnas_graph.bayes import Decision, Estimator, Ranking, Reach, State, Swi
 from bayesnas_graph.bayes.units import unit
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.runtime.precision import precise
+from bayesnas_graph.search.learner import positions, selected
 from bayesnas_graph.search.own_loop import AnyLoss, check_prior_state, measured
 
 if TYPE_CHECKING:
@@ -154,6 +155,14 @@ class Prior:
         decided = decide(net.graph, self.switches, self.state.gamma, measurements, self._lambda, self._dependency)
         self.state = decided.prior
         return decided.chosen
+
+    def pruned(self, net: Supernet) -> Prior:
+        """Return the prior for the same supernet after `pruned_supernet`, with all that is known about its switches."""
+        found = Prior(net, rate=self.rate, dependency=self._dependency)
+        groups = positions(self.switches.groups, found.switches.groups).to(self.units.device)
+        gates = positions(self.switches.gates, found.switches.gates).to(self.units.device)
+        found.state, found.units, found._lambda = selected(self.state, groups), self.units[gates], self._lambda[groups]
+        return found
 
     def state_dict(self) -> dict[str, Any]:
         """Return what to save: tensors, numbers and strings, as `torch.load` reads them with `weights_only`."""

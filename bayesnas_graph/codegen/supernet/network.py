@@ -35,11 +35,16 @@ class Supernet(nn.Module):
     program: Emitted
     module: nn.Module
     compiled: Graph  # what the program computes: the graph after all passes
+    options: passes.Options  # that it was compiled with
+    fuse: bool  # whether passes merged and fused operations
     order: Tensor  # the position of each gate in the concatenation of all tensors of gates
 
-    def __init__(self, graph: Graph, program: Emitted, module: nn.Module, compiled: Graph) -> None:
+    def __init__(
+        self, graph: Graph, program: Emitted, module: nn.Module, compiled: Graph, options: passes.Options, fuse: bool
+    ) -> None:
         super().__init__()
         self.graph, self.program, self.module, self.compiled = graph, program, module, compiled
+        self.options, self.fuse = options, fuse
         places = torch.tensor(_order(graph, program, module), dtype=torch.long)
         self.register_buffer("order", places, persistent=False)  # follows from the program, so it is not saved
 
@@ -53,7 +58,7 @@ class Supernet(nn.Module):
         """Compile a graph that has its zero switches with these options."""
         compiled = passes.run(graph, passes.FASTER if fuse else (), options)
         program = emit(compiled)
-        return Supernet(graph, program, build_fused(graph, program, options), compiled)
+        return Supernet(graph, program, build_fused(graph, program, options), compiled, options, fuse)
 
     def forward(self, *inputs: Tensor) -> Any:
         """The output of the network, or its outputs."""
@@ -144,19 +149,22 @@ class Supernet(nn.Module):
         """How to pickle it: the classes of a program belong to no file, so they are made again from its source."""
         modes = {name: module.training for name, module in self.named_modules()}
         trained = {name: parameter.requires_grad for name, parameter in self.named_parameters()}
-        return _restored, (self.graph, self.program, self.compiled, self.state_dict(), modes, trained)
+        compiled = self.graph, self.program, self.compiled, self.options, self.fuse
+        return _restored, (*compiled, self.state_dict(), modes, trained)
 
 
 def _restored(
     graph: Graph,
     program: Emitted,
     compiled: Graph,
+    options: passes.Options,
+    fuse: bool,
     state: Mapping[str, Tensor],
     modes: Mapping[str, bool],
     trained: Mapping[str, bool],
 ) -> Supernet:
     """A supernet that was pickled."""
-    net = Supernet(graph, program, build_for_weights(program), compiled)
+    net = Supernet(graph, program, build_for_weights(program), compiled, options, fuse)
     device = next(iter(state.values())).device if state else "cpu"
     net.to(device).load_state_dict(state, assign=True)
     for name, module in net.named_modules():
