@@ -191,6 +191,11 @@ def classes(count: Number) -> ValueType:
     return call(ValueType, "classes", count)
 
 
+def values(count: Number) -> ValueType:
+    """The type of a vector of numbers that are predicted: a regression."""
+    return call(ValueType, "values", count)
+
+
 @dataclass(frozen=True, eq=False)
 class Requirement(Piece):
     """A limit on the network that a search finds."""

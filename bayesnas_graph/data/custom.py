@@ -14,6 +14,7 @@ from bayesnas_graph.data.checked import CheckedExamples, Items, error_text, reje
 from bayesnas_graph.data.content import SAMPLE, Part, Seen, checked, different_classes, look_at
 from bayesnas_graph.data.model import Data, InMemory, Shape, Statistics
 from bayesnas_graph.data.normalisation import statistics
+from bayesnas_graph.data.targets import TYPES, kind_of
 
 PARTS: tuple[Part, Part] = ("training", "testing")
 MOST_EXAMPLES = 10**8  # of a part; their order alone takes 8 bytes each
@@ -35,17 +36,20 @@ def load_custom(spec: str) -> Data:
             reject(spec, f"returned {value_text(dataset)} as the dataset for {part}", help)
         _check_length(dataset, spec, part)
     train, test = (Items(dataset, spec, part) for dataset, part in zip(result, PARTS, strict=True))
-    shape = tuple(CheckedExamples(train, spec, "training").take(torch.tensor([0]))[0].shape[1:])
+    image, target = CheckedExamples(train, spec, "training").take(torch.tensor([0]))
+    shape = tuple(image.shape[1:])
     if len(shape) != 3:
         help = "return images as channels x height x width, or height x width"
         reject(spec, f"has images of {shape_text(shape)}", help)
     names = _listed(train)
+    if not names and kind_of(target) == "values":
+        return _of_values(train, test, spec, shape, target.shape[1])
     return _of_items(train, test, spec, shape, names) if names else _of_unlisted_items(train, test, spec, shape)
 
 
 def _of_items(train: Items, test: Items, spec: str, shape: Shape, names: list[str]) -> Data:
     """The data of two datasets that list their classes. A sample is looked at."""
-    known, tests = (CheckedExamples(one, spec, one.part, shape, len(names)) for one in (train, test))
+    known, tests = (CheckedExamples(one, spec, one.part, shape, len(names), "classes") for one in (train, test))
     seen = Seen()
     data = Data(spec, known, tests, shape, len(names), statistics(known, SAMPLE, look=seen.look))
     different = different_classes(spec, names, _listed(test) or names)
@@ -58,15 +62,24 @@ def _of_unlisted_items(train: Items, test: Items, spec: str, shape: Shape) -> Da
         if len(one) > MOST_READ:
             help = "give the dataset a list `classes`, so that its labels need not be read"
             reject(spec, f"has {len(one):,} examples for {one.part}, and does not list its classes", help)
-    seen, labels = look_at(CheckedExamples(train, spec, train.part, shape), all=True)
+    seen, labels = look_at(CheckedExamples(train, spec, train.part, shape, None, "classes"), all=True)
     classes = int(labels.max()) + 1
     if classes > MOST_CLASSES:
         help = f"number the classes 0, 1, 2, ..., up to {MOST_CLASSES:,} of them"
         reject(spec, f"gives the label {classes - 1} to image {int(labels.argmax())} for training", help)
-    known, tests = (CheckedExamples(one, spec, one.part, shape, classes) for one in (train, test))
+    known, tests = (CheckedExamples(one, spec, one.part, shape, classes, "classes") for one in (train, test))
     seen_tests, test_labels = look_at(tests, all=True)
     data = Data(spec, known, tests, shape, classes, statistics(known, SAMPLE))
     return checked(data, {"training": seen, "testing": seen_tests}, {"training": labels, "testing": test_labels})
+
+
+def _of_values(train: Items, test: Items, spec: str, shape: Shape, count: int) -> Data:
+    """The data of two datasets with values to predict. A sample is looked at."""
+    known, tests = (CheckedExamples(one, spec, one.part, shape, count, "values") for one in (train, test))
+    seen, values = look_at(known, all=False)
+    seen_tests, test_values = look_at(tests, all=False)
+    data = Data(spec, known, tests, shape, count, statistics(known, SAMPLE), targets="values")
+    return checked(data, {"training": seen, "testing": seen_tests}, {"training": values, "testing": test_values})
 
 
 def _call(spec: str) -> object:
@@ -103,6 +116,12 @@ def _checked(data: Any, spec: str) -> Data:
         reject(spec, f"has {value_text(shape)} as its shape, not a tuple of positive integers")
     if not isinstance(data.classes, int) or not 1 <= data.classes <= MOST_CLASSES:
         reject(spec, f"has {value_text(data.classes)} as its number of classes")
+    if data.targets not in TYPES:
+        reject(
+            spec,
+            f"has {value_text(data.targets)} as its kind of targets",
+            f"use {' or '.join(f'`{k}`' for k in TYPES)}",
+        )
     known = data.statistics
     if not isinstance(known, Statistics) or {len(known.mean), len(known.deviation)} != {shape[0]}:
         reject(spec, f"lacks a mean and a deviation for each of its {shape[0]} channels")
@@ -112,14 +131,14 @@ def _checked(data: Any, spec: str) -> Data:
     labels: dict[Part, Tensor] = {}
     used = []
     for examples, part in zip((data.train, data.test), PARTS, strict=True):
-        guarded = CheckedExamples(examples, spec, part, shape, data.classes)
+        guarded = CheckedExamples(examples, spec, part, shape, data.classes, data.targets)
         in_memory = isinstance(examples, InMemory)
         seen[part], found = look_at(guarded, all=in_memory)
         if in_memory:
             labels[part] = found
         used.append(examples if in_memory else guarded)  # once is enough for tensors
     train, test = used
-    return checked(Data(str(data.name), train, test, shape, data.classes, known), seen, labels)
+    return checked(Data(str(data.name), train, test, shape, data.classes, known, targets=data.targets), seen, labels)
 
 
 def _check_length(dataset: Sized, spec: str, part: Part) -> None:

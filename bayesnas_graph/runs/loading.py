@@ -10,8 +10,9 @@ from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.ir import Graph, TokenShape, named_shape
 from bayesnas_graph.language.elaborate import Network
 from bayesnas_graph.language.elaborate.values import show
-from bayesnas_graph.runs.config.groups import DataSettings
+from bayesnas_graph.runs.config.groups import DataSettings, WeightSettings
 from bayesnas_graph.runs.device import Device
+from bayesnas_graph.runs.objectives import OBJECTIVES
 from bayesnas_graph.runs.processes import Processes
 from bayesnas_graph.runs.subject import Subject
 
@@ -48,11 +49,20 @@ def load_data(subject: Subject, config: DataSettings, seed: int, data_dir: Path,
     if shape is not None and len(shape) == 3:
         shape = (shape[0], *(max(1, side - 2 * config.pad) for side in shape[1:]))
     data = padded(load(config.data, data_dir, image_shape=shape, seed=seed), config.pad)
+    _check_smoothing(subject.network, config)
     changes = [name for name in ("crop", "flip", "cutout") if getattr(config, name)]
     if changes and len(data.shape) != 3:
         message = f"`{data.name}` cannot be augmented with `{changes[0]}`: its examples are {named_shape(data.shape)}"
         raise NasError([Diagnostic("NAS504", message, help=f"leave out {' and '.join(f'`{c}`' for c in changes)}")])
     return data
+
+
+def _check_smoothing(network: Network, config: DataSettings) -> None:
+    """Raise NasError if labels are to be smoothed where there are none."""
+    predicted = network.outputs[0].predicts
+    if isinstance(config, WeightSettings) and config.label_smoothing and not OBJECTIVES[predicted].smooths:
+        message = f"`label_smoothing` is for classes, but the network `{network.name}` predicts {predicted}"
+        raise NasError([Diagnostic("NAS601", message, help="leave it out")])
 
 
 def check_network_fits(network: Network, data: Data) -> None:
@@ -62,7 +72,8 @@ def check_network_fits(network: Network, data: Data) -> None:
         help = "there is no data set of tokens yet: train the exported network with your own program"
         message = f"the network `{network.name}` takes tokens, but `{data.name}` has images"
         raise NasError([Diagnostic("NAS504", message, help=help)])
-    check_fit(data, network.name, inputs, outputs, {name: show(value) for name, value in network.arguments})
+    parameters = {name: show(value) for name, value in network.arguments}
+    check_fit(data, network.name, inputs, outputs, parameters, network.outputs[0].predicts)
 
 
 def check_batch_norms(graph: Graph, config: DataSettings) -> None:

@@ -15,9 +15,10 @@ import torch
 from torch import Tensor
 
 from bayesnas_graph import bayes
-from bayesnas_graph.bayes import CrossEntropy, Decision, Estimator, Loss, Ranking, Reach, State, Switches
+from bayesnas_graph.bayes import Decision, Estimator, Loss, Ranking, Reach, State, Switches
 from bayesnas_graph.bayes.units import unit
 from bayesnas_graph.ir import Graph
+from bayesnas_graph.runs.objectives import objective_of
 from bayesnas_graph.runtime.precision import precise
 
 if TYPE_CHECKING:
@@ -138,7 +139,8 @@ class Prior:
         generator: torch.Generator | None = None,
     ) -> Decision:
         """Measure curvatures on some batches, update the prior, and decide about every switch."""
-        measured = bayes.curvature(net, list(batches), loss or CrossEntropy(), estimator, generator=generator)
+        loss = loss or objective_of(net.graph).loss()
+        measured = bayes.curvature(net, list(batches), loss, estimator, generator=generator)
         gates = precise(net.gates)
         self.units = bayes.in_gauge(self.switches.gauge, gates, unit(measured.moments.spreads.sqrt()))
         found = Measurements(precise(measured.h), gates, self.units)

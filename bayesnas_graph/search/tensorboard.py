@@ -51,6 +51,7 @@ class TensorBoard(SearchWatcher):
     open: Open
     _writer: Writer | None = None
     _step: int = 0
+    _metric: str = ""
     _operations: dict[str, str] = field(default_factory=dict)  # by switch
 
     def opened(self, task: Task[Any, Any], _device: Device) -> None:
@@ -58,6 +59,7 @@ class TensorBoard(SearchWatcher):
 
     def started(self, problem: Problem, _learner: SearchLearner, progress: SearchProgress) -> None:
         self._step = progress.step
+        self._metric = problem.objective.metric.column
         self._operations = {group: gate.operation for group, gate in problem.graph.switches.items()}
         self._writer = self.open(self._folder, progress.step + 1)
 
@@ -66,7 +68,7 @@ class TensorBoard(SearchWatcher):
             self.closed()
             self._writer = self.open(self._folder, row.step)
         self._step = row.step
-        values = {"loss": row.loss, "accuracy/train": row.accuracy, "penalty": row.penalty, "rate": row.rate}
+        values = {"loss": row.loss, f"{self._metric}/train": row.accuracy, "penalty": row.penalty, "rate": row.rate}
         self._scalars(values | {"seconds/step": row.seconds, "switches/open": row.alive})
 
     def updated(self, found: Iteration, accuracy: float, seconds: float) -> None:
@@ -74,7 +76,7 @@ class TensorBoard(SearchWatcher):
         verdicts = found.decision.verdicts
         self._scalars(
             {
-                "accuracy/held-out": accuracy,
+                f"{self._metric}/held-out": accuracy,
                 "size/weights": found.cost.parameters,
                 "size/multiply-adds": found.cost.flops,
                 "lambda": found.intensities[0],

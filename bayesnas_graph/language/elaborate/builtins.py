@@ -28,6 +28,7 @@ BUILTINS: dict[str, tuple[str, str]] = {
     "tokens": ("tokens(length)", "The type of tokens: whole numbers, such as the words of a text, for `embedding`."),
     "vector": ("vector(length)", "The type of a vector."),
     "classes": ("classes(count)", "The type of a vector with one score per class."),
+    "values": ("values(count)", "The type of a vector of numbers that are predicted: a regression."),
 }
 
 _ARITY = {"min": (1, None), "max": (1, None), "image": (2, 3), "sequence": (2, 2)}  # all others take one argument
@@ -101,6 +102,8 @@ def _type(name: str, values: Sequence[Value], spans: Sequence[Span]) -> Value | 
         return ValueType("sequence", (sizes[0], sizes[1]))
     if name == "tokens":
         return ValueType("tokens", TokenShape(sizes))
+    if name == "values":
+        return ValueType("values", (sizes[0],))
     return ValueType("vector" if name == "vector" else "classes", (sizes[0],))
 
 
@@ -120,6 +123,7 @@ _RULES: dict[str, Callable[[str, Sequence[Value], Sequence[Span]], Value | Diagn
     "tokens": _type,
     "vector": _type,
     "classes": _type,
+    "values": _type,
 }
 
 
