@@ -36,7 +36,7 @@ class Items:
         different = [other for other in targets if (other.dtype, other.shape) != (targets[0].dtype, targets[0].shape)]
         if different:
             first, second = (_target_text(target) for target in (targets[0], different[0]))
-            help = "give every image a class, or the same number of floating-point values"
+            help = "give every image a class, or the same number of values or of labels"
             reject(self.spec, f"gives {first} to an image and {second} to another for {self.part}", help)
         return torch.stack([image for image, _ in pairs]), torch.stack(targets)
 
@@ -67,7 +67,7 @@ class Items:
         target = target_of(label)
         if target is None:
             problem = f"gives {value_text(label)} as label {index} for {self.part}"
-            reject(self.spec, problem, "number the classes 0, 1, 2, ..., or give floating-point values to predict")
+            reject(self.spec, problem, "number the classes 0, 1, 2, ...; docs/tasks.md has values and labels")
         return target
 
 
@@ -79,7 +79,7 @@ class CheckedExamples:
     spec: str
     part: Part
     shape: Shape | None = None
-    classes: int | None = None  # or how many values there are
+    classes: int | None = None  # or how many values or labels there are
     targets: TargetKind | None = None  # any if None
 
     def __len__(self) -> int:
@@ -99,7 +99,7 @@ class CheckedExamples:
         kind = self.targets or kind_of(labels)
         if images.dtype not in (torch.uint8, torch.float32) or labels.dtype != TYPES[kind]:
             types = f"images of type {str(images.dtype)[6:]} and labels of type {str(labels.dtype)[6:]}"
-            wanted = "labels as int64" if kind == "classes" else "values as float32"
+            wanted = f"{'values' if kind == 'values' else 'labels'} as {str(TYPES[kind])[6:]}"
             reject(self.spec, f"gives {types}", f"return images as uint8 or float32, and {wanted}")
         values = () if kind == "classes" else (self.classes or labels.shape[-1],)
         if len(images) != len(indices) or labels.shape != (*indices.shape, *values):
@@ -111,7 +111,7 @@ class CheckedExamples:
         self._check_pixels(images, indices)
         if kind == "values":
             self._check_values(labels, indices)
-        else:
+        elif kind == "classes":
             self._check_labels(labels, indices)
         return images, labels
 
@@ -146,8 +146,10 @@ def reject(spec: str, problem: str, help: str | None = None) -> NoReturn:
 
 def _target_text(target: Tensor) -> str:
     """A target of an example, as a message says it."""
-    if not target.is_floating_point():
+    if not target.ndim:
         return f"the label {int(target)}"
+    if target.dtype == torch.bool:
+        return f"{len(target)} labels"
     return f"{len(target)} values" if len(target) > 1 else "a value"
 
 

@@ -14,7 +14,7 @@ from bayesnas_graph.data.checked import CheckedExamples, Items, error_text, reje
 from bayesnas_graph.data.content import SAMPLE, Part, Seen, checked, different_classes, look_at
 from bayesnas_graph.data.model import Data, InMemory, Shape, Statistics
 from bayesnas_graph.data.normalisation import statistics
-from bayesnas_graph.data.targets import TYPES, kind_of
+from bayesnas_graph.data.targets import TYPES, TargetKind, kind_of
 
 PARTS: tuple[Part, Part] = ("training", "testing")
 MOST_EXAMPLES = 10**8  # of a part; their order alone takes 8 bytes each
@@ -42,8 +42,9 @@ def load_custom(spec: str) -> Data:
         help = "return images as channels x height x width, or height x width"
         reject(spec, f"has images of {shape_text(shape)}", help)
     names = _listed(train)
-    if not names and kind_of(target) == "values":
-        return _of_values(train, test, spec, shape, target.shape[1])
+    kind = kind_of(target)
+    if kind == "labels" or (kind == "values" and not names):
+        return _of_vectors(train, test, spec, shape, target.shape[1], kind)
     return _of_items(train, test, spec, shape, names) if names else _of_unlisted_items(train, test, spec, shape)
 
 
@@ -73,12 +74,12 @@ def _of_unlisted_items(train: Items, test: Items, spec: str, shape: Shape) -> Da
     return checked(data, {"training": seen, "testing": seen_tests}, {"training": labels, "testing": test_labels})
 
 
-def _of_values(train: Items, test: Items, spec: str, shape: Shape, count: int) -> Data:
-    """The data of two datasets with values to predict. A sample is looked at."""
-    known, tests = (CheckedExamples(one, spec, one.part, shape, count, "values") for one in (train, test))
+def _of_vectors(train: Items, test: Items, spec: str, shape: Shape, count: int, kind: TargetKind) -> Data:
+    """The data of two datasets with values or labels to predict. A sample is looked at."""
+    known, tests = (CheckedExamples(one, spec, one.part, shape, count, kind) for one in (train, test))
     seen, values = look_at(known, all=False)
     seen_tests, test_values = look_at(tests, all=False)
-    data = Data(spec, known, tests, shape, count, statistics(known, SAMPLE), targets="values")
+    data = Data(spec, known, tests, shape, count, statistics(known, SAMPLE), targets=kind)
     return checked(data, {"training": seen, "testing": seen_tests}, {"training": values, "testing": test_values})
 
 

@@ -39,7 +39,7 @@ def check_fit(
         has = (
             f"{data.classes} classes"
             if data.targets == "classes"
-            else f"{counted(data.classes, 'value')} for each image"
+            else f"{counted(data.classes, _ONE[data.targets])} for each image"
         )
         message = f"`{data.name}` has {has}, but the network `{network_name}` outputs {actual}"
         problems.append(_diagnostic(message, _help_with_output(data, inputs, outputs[0], parameters)))
@@ -50,8 +50,14 @@ def check_fit(
 _HAS: Mapping[TargetKind, str] = {
     "classes": "whole numbers as targets, which are classes",
     "values": "floating-point targets",
+    "labels": "several labels for each image",
 }
-_GIVE: Mapping[TargetKind, str] = {"classes": "whole numbers as labels", "values": "floating-point numbers as targets"}
+_ONE: Mapping[TargetKind, str] = {"classes": "class", "values": "value", "labels": "label"}
+_GIVE: Mapping[TargetKind, str] = {
+    "classes": "whole numbers as labels",
+    "values": "floating-point numbers as targets",
+    "labels": "a 0 or 1 for every label",
+}
 
 
 def takes(input_shape: Shape, shape: Shape) -> bool:

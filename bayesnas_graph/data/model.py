@@ -21,7 +21,7 @@ class Examples(Protocol):
     def take(self, indices: Tensor) -> tuple[Tensor, Tensor]:
         """Return the images (N, C, H, W), uint8 or float32, and the targets, in the order of the indices.
 
-        Targets are int64 labels (N), or float32 values (N, values).
+        Targets are int64 labels (N), float32 values (N, values), or boolean labels (N, labels).
         """
 
 
@@ -66,7 +66,7 @@ class Data:
     train: Examples
     test: Examples
     shape: Shape
-    classes: int  # or how many values are predicted
+    classes: int  # or how many values or labels are predicted
     statistics: Statistics
     warnings: tuple[Diagnostic, ...] = ()  # about what is in it
     targets: TargetKind = "classes"  # what is predicted

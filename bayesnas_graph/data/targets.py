@@ -8,14 +8,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-TargetKind = Literal["classes", "values"]
+TargetKind = Literal["classes", "values", "labels"]
 
-TYPES: dict[TargetKind, torch.dtype] = {"classes": torch.int64, "values": torch.float32}
+TYPES: dict[TargetKind, torch.dtype] = {"classes": torch.int64, "values": torch.float32, "labels": torch.bool}
 LARGEST_DEVIATION, LARGEST_MEAN = 10.0, 10.0  # of values that are trained on as they are
 
 
 def target_of(label: Any) -> Tensor | None:
-    """The target that a dataset gives: a class, or one or more values. None if it is neither."""
+    """The target that a dataset gives: a class, one or more values, or labels. None if it is neither."""
     if isinstance(label, np.ndarray | np.generic):
         label = torch.from_numpy(np.array(label))
     if isinstance(label, bool) or not isinstance(label, int | float | list | tuple | Tensor):
@@ -26,13 +26,15 @@ def target_of(label: Any) -> Tensor | None:
         return None
     if target.is_floating_point() and target.ndim < 2 and target.numel():
         return target.float().view(-1)
+    if target.ndim == 1 and len(target) > 1 and not target.is_complex() and bool(((target == 0) | (target == 1)).all()):
+        return target.bool()
     is_number = target.ndim == 0 and not target.is_complex() and target.dtype != torch.bool
     return target.long() if is_number else None
 
 
 def kind_of(targets: Tensor) -> TargetKind:
-    """The kind of the targets of some examples."""
-    return "values" if targets.is_floating_point() else "classes"
+    """The kind of the targets of some examples; classes if they are none."""
+    return next((kind for kind, dtype in TYPES.items() if dtype == targets.dtype), "classes")
 
 
 def doubtful_values(targets: Tensor) -> str | None:
@@ -44,4 +46,13 @@ def doubtful_values(targets: Tensor) -> str | None:
             return f"value {i} is the same everywhere"
         if deviation[i] > LARGEST_DEVIATION or abs(mean[i]) > LARGEST_MEAN or deviation[i] < 1 / LARGEST_DEVIATION:
             return f"value {i} has mean {mean[i]:.3g} and standard deviation {deviation[i]:.3g}"
+    return None
+
+
+def doubtful_labels(targets: Tensor) -> str | None:
+    """What is probably a mistake in the labels to train on; None if nothing is."""
+    share = targets.double().mean(0)
+    for i in range(len(share)):
+        if share[i] in (0, 1):
+            return f"{'every' if share[i] else 'no'} image has label {i}"
     return None

@@ -63,6 +63,24 @@ def test_values(module: Module, target: str, count: int) -> None:
 
 
 @pytest.mark.parametrize(
+    "target",
+    ["[i % 2, i // 3]", "np.array([i % 2, i // 3])", "torch.tensor([i % 2, i // 3]).bool()", "(i % 2 == 1, i > 2)"],
+)
+def test_labels(module: Module, target: str) -> None:
+    module(target)
+    data = own()
+    assert (data.targets, data.classes, data.warnings) == ("labels", 2, ())
+    _, labels = data.train.take(torch.tensor([4, 1]))
+    assert labels.tolist() == [[False, True], [True, False]]
+
+
+def test_labels_of_no_image(module: Module) -> None:
+    module("[i % 2, 0, i // 3]")
+    (warning,) = own().warnings
+    assert warning.message == "no image has label 1, in `temperatures:make` for training"
+
+
+@pytest.mark.parametrize(
     ("target", "message"),
     [
         ("i / 2 if i else float('nan')", "gives a value that is infinite or not a number to image 0 for training"),
@@ -70,6 +88,8 @@ def test_values(module: Module, target: str, count: int) -> None:
         ("[0.5] * (1 + i // 5)", "gives a value to an image and 2 values to another for training"),
         ("torch.tensor([])", "gives a `Tensor` as label 0 for training"),
         ("torch.ones(2, 2)", "gives a `Tensor` as label 0 for training"),
+        ("[0, 2]", "gives a `list` as label 0 for training"),
+        ("[1, 0] if i else 1", "gives the label 1 to an image and 2 labels to another for training"),
         ("1j", "gives a `complex` as label 0 for training"),
     ],
 )

@@ -10,6 +10,7 @@ from bayesnas_graph.runs.objectives import (
     ACCURACY,
     OBJECTIVES,
     Classification,
+    MultiLabel,
     Objective,
     Regression,
     as_rows,
@@ -69,6 +70,20 @@ def test_accuracy(batches: int) -> None:
     assert Classification(4).value(Classification(4).mean_terms(scores, labels).tolist()) == pytest.approx(right)
 
 
+@pytest.mark.parametrize("batches", [1, 3, COUNT])
+def test_f1_counts_all_labels_of_all_samples(batches: int) -> None:
+    generator = torch.Generator().manual_seed(0)
+    outputs, targets = torch.randn(COUNT, 4, generator=generator), torch.rand(COUNT, 4, generator=generator) < 0.3
+    said = outputs > 0
+    precision, recall = (float((said & targets).sum() / part.sum()) for part in (said, targets))
+    expected = 2 / (1 / precision + 1 / recall)
+    assert measured(MultiLabel(4), outputs, targets, batches) == pytest.approx(expected)
+    assert measured(MultiLabel(4), torch.where(targets, 1.0, -1.0), targets) == 1
+    nothing = torch.zeros(2, 4, dtype=torch.bool)
+    assert measured(MultiLabel(4), -torch.ones(2, 4), nothing) == 1
+    assert measured(MultiLabel(4), torch.ones(2, 4), nothing) == 0
+
+
 @pytest.mark.parametrize("kind", OBJECTIVES)
 def test_tables_are_read_back(kind: str) -> None:
     """A column has the name of the metric; rows in memory call every metric `accuracy`."""
@@ -85,6 +100,7 @@ def test_the_objective_follows_from_the_type_of_the_output() -> None:
 
     assert of("classes(2)") == of("vector(2)") == Classification(2)
     assert of("values(2)") == Regression(2)
+    assert of("labels(2)") == MultiLabel(2)
 
 
 def test_checkpoints_of_older_versions_have_an_accuracy() -> None:

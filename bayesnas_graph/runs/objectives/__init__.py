@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from bayesnas_graph.ir import Graph, OutputKind
 from bayesnas_graph.runs.objectives.classification import Classification
+from bayesnas_graph.runs.objectives.multi_label import MultiLabel
 from bayesnas_graph.runs.objectives.objective import ROW, TEST_ROW, Metric, Objective
 from bayesnas_graph.runs.objectives.regression import Regression
 
@@ -14,7 +15,7 @@ V = TypeVar("V")
 
 ACCURACY = Classification.metric
 OBJECTIVES: Mapping[OutputKind, type[Objective]] = {
-    objective.kind: objective for objective in (Classification, Regression)
+    objective.kind: objective for objective in (Classification, Regression, MultiLabel)
 }
 
 
@@ -40,6 +41,7 @@ __all__ = [
     "OBJECTIVES",
     "Classification",
     "Metric",
+    "MultiLabel",
     "Objective",
     "Regression",
     "as_rows",
