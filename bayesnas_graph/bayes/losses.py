@@ -79,10 +79,10 @@ class SquaredError:
 
 @dataclass(frozen=True)
 class BinaryCrossEntropy:
-    """Binary cross-entropy of every output, given its logit; the mean over the outputs of a sample."""
+    """Binary cross-entropy of every output, given its logit; the mean over a sample. Targets may be booleans."""
 
     def __call__(self, outputs: Tensor, targets: Tensor) -> Tensor:
-        return F.binary_cross_entropy_with_logits(outputs, targets)
+        return F.binary_cross_entropy_with_logits(outputs, targets.to(outputs.dtype))
 
     def diagonal(self, outputs: Tensor) -> Tensor:
         p = outputs.sigmoid()

@@ -191,6 +191,16 @@ def classes(count: Number) -> ValueType:
     return call(ValueType, "classes", count)
 
 
+def labels(count: Number) -> ValueType:
+    """The type of a vector with a score per label, of which a sample may have several."""
+    return call(ValueType, "labels", count)
+
+
+def values(count: Number) -> ValueType:
+    """The type of a vector of numbers that are predicted: a regression."""
+    return call(ValueType, "values", count)
+
+
 @dataclass(frozen=True, eq=False)
 class Requirement(Piece):
     """A limit on the network that a search finds."""

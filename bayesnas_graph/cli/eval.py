@@ -77,11 +77,13 @@ def _lines(evaluation: Evaluation) -> Iterator[str]:
     yield labelled("network", bold(f"{evaluation.network} of {evaluation.space}"))
     if evaluation.score is not None:
         yield labelled(
-            "accuracy",
+            evaluation.objective.metric.name,
             f"{bold(f'{evaluation.score.accuracy:.4f}')} on the {evaluation.samples:,} test images of "
             f"{evaluation.data}",
         )
         yield labelled("loss", f"{evaluation.score.loss:.4f}")
+        for name, value in evaluation.objective.more(evaluation.score.loss).items():
+            yield labelled(name.upper(), f"{value:.4f}")
     yield labelled("parameters", f"{evaluation.parameters:,} ({evaluation.bytes:,} bytes)")
     yield labelled("multiply-adds", f"{at_least(evaluation.flops, evaluation.flops_at_least)} per sample")
     for one in evaluation.latencies:

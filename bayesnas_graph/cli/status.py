@@ -80,7 +80,7 @@ def _rows(record: RunRecord, now: datetime) -> list[tuple[str, str]]:
     if record.rows:
         first, last = record.rows[0], record.rows[-1]
         rows.append(("loss", f"{last['loss']:.4g}"))
-        rows.append(("accuracy", f"{last['accuracy']:.3f} on training samples"))
+        rows.append((record.metric.name, f"{last['accuracy']:.3f} on training samples"))
     if record.updates:
         rows.append(("", f"{record.updates[-1]['accuracy']:.3f} on held-out samples, at update {record.iteration}"))
     if record.result:
@@ -172,7 +172,7 @@ def _json(record: RunRecord) -> dict[str, Any]:
         "iteration": record.iteration,
         "iterations": config.get("iterations"),
         "loss": _finite(last.get("loss")),
-        "accuracy": {
+        record.metric.column: {
             "train": _finite(last.get("accuracy")),
             "held_out": _finite(update.get("accuracy")),
             "test": record.result["accuracy"] if record.result else None,
@@ -209,7 +209,7 @@ def _training_rows(record: RunRecord) -> list[tuple[str, str]]:
     if record.rows:
         last = record.rows[-1]
         rows.append(("loss", f"{last['loss']:.4g}"))
-        rows.append(("accuracy", f"{last['accuracy']:.4f} on training samples"))
+        rows.append((record.metric.name, f"{last['accuracy']:.4f} on training samples"))
         rows.append(("", f"{last.get('test_accuracy', float('nan')):.4f} on the test set"))
         rows.append(("epoch time", duration(last["seconds"])))
     if record.result is not None:
@@ -227,7 +227,7 @@ def _training_json(record: RunRecord) -> dict[str, Any]:
         "epochs": record.epochs,
         "step": record.step,
         "loss": {"train": _finite(last.get("loss")), "test": _finite(last.get("test_loss"))},
-        "accuracy": {"train": _finite(last.get("accuracy")), "test": _finite(last.get("test_accuracy"))},
+        record.metric.column: {"train": _finite(last.get("accuracy")), "test": _finite(last.get("test_accuracy"))},
         "epoch_seconds": _finite(last.get("seconds")),
         "seconds_left": _finite(record.left),
         "weights": record.result["parameters"] if record.result else None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -11,12 +12,13 @@ from torch import Tensor
 
 from bayesnas_graph.data.content import Part
 from bayesnas_graph.data.model import Examples, Shape
+from bayesnas_graph.data.targets import TYPES, TargetKind, kind_of, target_of
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 
 
 @dataclass(frozen=True, eq=False)
 class Items:
-    """A map-style torch dataset of (image, label) items as examples."""
+    """A map-style torch dataset of (image, target) items as examples."""
 
     dataset: Any
     spec: str
@@ -31,17 +33,19 @@ class Items:
         if len(shapes) > 1:
             first, second = sorted(map(shape_text, shapes))[:2]
             reject(self.spec, f"has images of {first} and of {second} for {self.part}", "resize them to one shape")
-        return torch.stack([image for image, _ in pairs]), torch.tensor([label for _, label in pairs])
+        targets = [target for _, target in pairs]
+        check_alike(targets, self.spec, self.part)
+        return torch.stack([image for image, _ in pairs]), torch.stack(targets)
 
-    def _item(self, index: int) -> tuple[Tensor, int]:
+    def _item(self, index: int) -> tuple[Tensor, Tensor]:
         return self.converted(self.dataset[index], index)
 
-    def converted(self, item: Any, index: int) -> tuple[Tensor, int]:
-        """Return the image of an item as a tensor, and its label. Raises NasError."""
+    def converted(self, item: Any, index: int) -> tuple[Tensor, Tensor]:
+        """Return the image of an item as a tensor, and its target. Raises NasError."""
         if not isinstance(item, tuple | list) or len(item) != 2:
             problem = f"gives {value_text(item)} as item {index}, not a pair of an image and a label, for {self.part}"
             reject(self.spec, problem)
-        return self._image(item[0], index), self._label(item[1], index)
+        return self._image(item[0], index), self._target(item[1], index)
 
     def _image(self, image: Any, index: int) -> Tensor:
         if type(image).__module__.startswith("PIL."):
@@ -61,24 +65,33 @@ class Items:
             return pixels[:, None, None]
         return pixels.unsqueeze(0) if pixels.ndim == 2 else pixels
 
-    def _label(self, label: Any, index: int) -> int:
-        if (isinstance(label, Tensor) and label.ndim == 0) or isinstance(label, np.generic):
-            label = label.item()
-        if not isinstance(label, int) or isinstance(label, bool):
+    def _target(self, label: Any, index: int) -> Tensor:
+        target = target_of(label)
+        if target is None:
             problem = f"gives {value_text(label)} as label {index} for {self.part}"
-            reject(self.spec, problem, "number the classes 0, 1, 2, ...")
-        return label
+            reject(self.spec, problem, "number the classes 0, 1, 2, ...; docs/tasks.md has values and labels")
+        return target
+
+
+def check_alike(targets: Sequence[Tensor], spec: str, part: Part) -> None:
+    """Raise NasError unless all targets are of one kind, and equally long."""
+    different = [other for other in targets if (other.dtype, other.shape) != (targets[0].dtype, targets[0].shape)]
+    if different:
+        first, second = (_target_text(target) for target in (targets[0], different[0]))
+        help = "give every image a class, or the same number of values or of labels"
+        reject(spec, f"gives {first} to an image and {second} to another for {part}", help)
 
 
 @dataclass(frozen=True, eq=False)
 class CheckedExamples:
-    """User examples whose types, shapes, pixels and labels are checked whenever they are fetched."""
+    """User examples whose types, shapes, pixels and targets are checked whenever they are fetched."""
 
     examples: Examples
     spec: str
     part: Part
     shape: Shape | None = None
-    classes: int | None = None
+    classes: int | None = None  # or how many values or labels there are
+    targets: TargetKind | None = None  # any if None
 
     def __len__(self) -> int:
         return len(self.examples)
@@ -94,17 +107,23 @@ class CheckedExamples:
             reject(self.spec, f"failed to return examples for {self.part}: {error_text(error)}")
         if not isinstance(images, Tensor) or not isinstance(labels, Tensor):
             reject(self.spec, f"gives {value_text(images)} and {value_text(labels)} instead of tensors")
-        if images.dtype not in (torch.uint8, torch.float32) or labels.dtype != torch.int64:
+        kind = self.targets or kind_of(labels)
+        if images.dtype not in (torch.uint8, torch.float32) or labels.dtype != TYPES[kind]:
             types = f"images of type {str(images.dtype)[6:]} and labels of type {str(labels.dtype)[6:]}"
-            reject(self.spec, f"gives {types}", "return images as uint8 or float32, and labels as int64")
-        if len(images) != len(indices) or labels.shape != indices.shape:
+            wanted = f"{'values' if kind == 'values' else 'labels'} as {str(TYPES[kind])[6:]}"
+            reject(self.spec, f"gives {types}", f"return images as uint8 or float32, and {wanted}")
+        values = () if kind == "classes" else (self.classes or labels.shape[-1],)
+        if len(images) != len(indices) or labels.shape != (*indices.shape, *values):
             counts = f"{len(images)} images and labels of shape {shape_text(labels.shape)}"
             reject(self.spec, f"gives {counts} when asked for {len(indices)} examples")
         if self.shape is not None and images.shape[1:] != self.shape:
             found = f"{shape_text(self.shape)} and of {shape_text(images.shape[1:])}"
             reject(self.spec, f"has images of {found} for {self.part}", "resize them")
         self._check_pixels(images, indices)
-        self._check_labels(labels, indices)
+        if kind == "values":
+            self._check_values(labels, indices)
+        elif kind == "classes":
+            self._check_labels(labels, indices)
         return images, labels
 
     def _check_pixels(self, images: Tensor, indices: Tensor) -> None:
@@ -113,6 +132,12 @@ class CheckedExamples:
             first = int(indices[~rows.cpu()][0])
             help = "look for divisions by zero, and for missing values, where the images are made"
             reject(self.spec, f"has pixels that are infinite or not a number in image {first} for {self.part}", help)
+
+    def _check_values(self, values: Tensor, indices: Tensor) -> None:
+        if not values.isfinite().all():
+            first = int(indices[~values.isfinite().all(1).cpu()][0])
+            help = "look for missing values where the targets are made, and leave out those examples"
+            reject(self.spec, f"gives a value that is infinite or not a number to image {first} for {self.part}", help)
 
     def _check_labels(self, labels: Tensor, indices: Tensor) -> None:
         wrong = (labels < 0) if self.classes is None else (labels < 0) | (labels >= self.classes)
@@ -128,6 +153,15 @@ def reject(spec: str, problem: str, help: str | None = None) -> NoReturn:
     """Raise NasError for user data that cannot be used."""
     help = help or "see docs/data.md for what it should return"
     raise NasError([Diagnostic("NAS505", f"`{spec}` {problem}", help=help)])
+
+
+def _target_text(target: Tensor) -> str:
+    """A target of an example, as a message says it."""
+    if not target.ndim:
+        return f"the label {int(target)}"
+    if target.dtype == torch.bool:
+        return f"{len(target)} labels"
+    return f"{len(target)} values" if len(target) > 1 else "a value"
 
 
 def error_text(error: BaseException) -> str:

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from bayesnas_graph.data.model import Data, Examples, InMemory
 from bayesnas_graph.data.sampling import chunks, generator
+from bayesnas_graph.data.targets import doubtful_labels, doubtful_values
 from bayesnas_graph.diagnostics import Diagnostic, NasError, Severity
 
 Part = Literal["training", "testing"]
@@ -81,12 +82,13 @@ def checked(
 ) -> Data:
     """Return the data with all warnings about them. Raises NasError if there is nothing to learn from.
 
-    Labels are given for parts of which all are known, and the names of classes if they have any.
+    Classes are given for parts of which all are known, other targets for any; and the names of classes, if any.
     """
     lengths = {"training": len(data.train), "testing": len(data.test)}
     problems = [problem for part, one in seen.items() for problem in _about_images(data.name, part, one, lengths[part])]
     for part, found in labels.items():
-        problems += _about_classes(data, part, found, names)
+        is_class = data.targets == "classes"
+        problems += _about_classes(data, part, found, names) if is_class else _about_vectors(data, part, found)
     problems += [*_about_names(data.name, names), *more]
     errors = [problem for problem in problems if problem.severity == "error"]
     if errors:
@@ -123,6 +125,18 @@ def _about_classes(data: Data, part: Part, labels: Tensor, names: Sequence[str])
     message = f"`{data.name}` has no examples for {part} of class {shown}{more}"
     cannot = "a network cannot learn" if part == "training" else "it is not measured how well a network knows"
     return [_warning(message, f"{cannot} a class without examples: check the labels")]
+
+
+def _about_vectors(data: Data, part: Part, targets: Tensor) -> list[Diagnostic]:
+    """Values that do not vary or are not standardised, and labels that do not vary."""
+    if part == "testing":
+        return []
+    if data.targets == "labels":
+        problem, help = doubtful_labels(targets), "a network learns nothing about it: check the labels"
+    else:
+        problem = doubtful_values(targets)
+        help = "standardise the values: subtract the mean of the training set, and divide by its standard deviation"
+    return [] if problem is None else [_warning(f"{problem}, in `{data.name}` for {part}", help)]
 
 
 def _about_names(name: str, names: Sequence[str]) -> list[Diagnostic]:

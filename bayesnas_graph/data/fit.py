@@ -8,7 +8,9 @@ from math import prod
 from bayesnas_graph.data.checked import shape_text
 from bayesnas_graph.data.datasets import DATASETS
 from bayesnas_graph.data.model import Data, Shape
+from bayesnas_graph.data.targets import TargetKind
 from bayesnas_graph.diagnostics import Diagnostic, NasError
+from bayesnas_graph.diagnostics.words import counted
 
 
 def check_fit(
@@ -17,8 +19,9 @@ def check_fit(
     inputs: tuple[Shape, ...],
     outputs: tuple[Shape, ...],
     parameters: Mapping[str, object],
+    predicted: TargetKind = "classes",
 ) -> None:
-    """Raise NasError unless the network takes one image, possibly flattened, and has an output for each class."""
+    """Raise NasError unless the network takes one image, possibly flattened, and predicts what the data have."""
     problems = []
     if len(inputs) != 1:
         problems.append(_diagnostic(f"the network `{network_name}` has {len(inputs)} inputs, but data sets have one"))
@@ -27,12 +30,34 @@ def check_fit(
         problems.append(_diagnostic(message, _help_with_input(data, inputs[0], outputs, parameters)))
     if len(outputs) != 1:
         problems.append(_diagnostic(f"the network `{network_name}` has {len(outputs)} outputs, but must have one"))
+    elif predicted != data.targets:
+        message = f"`{data.name}` has {_HAS[data.targets]}, but the network `{network_name}` predicts {predicted}"
+        declared = f"declare the output as `{data.targets}({data.classes})`"
+        problems.append(_diagnostic(message, f"{declared}, or give {_GIVE[predicted]}"))
     elif outputs[0] != (data.classes,):
-        actual = f"{outputs[0][0]} classes" if len(outputs[0]) == 1 else shape_text(outputs[0])
-        message = f"`{data.name}` has {data.classes} classes, but the network `{network_name}` outputs {actual}"
+        actual = f"{outputs[0][0]} {data.targets}" if len(outputs[0]) == 1 else shape_text(outputs[0])
+        has = (
+            f"{data.classes} classes"
+            if data.targets == "classes"
+            else f"{counted(data.classes, _ONE[data.targets])} for each image"
+        )
+        message = f"`{data.name}` has {has}, but the network `{network_name}` outputs {actual}"
         problems.append(_diagnostic(message, _help_with_output(data, inputs, outputs[0], parameters)))
     if problems:
         raise NasError(problems)
+
+
+_HAS: Mapping[TargetKind, str] = {
+    "classes": "whole numbers as targets, which are classes",
+    "values": "floating-point targets",
+    "labels": "several labels for each image",
+}
+_ONE: Mapping[TargetKind, str] = {"classes": "class", "values": "value", "labels": "label"}
+_GIVE: Mapping[TargetKind, str] = {
+    "classes": "whole numbers as labels",
+    "values": "floating-point numbers as targets",
+    "labels": "a 0 or 1 for every label",
+}
 
 
 def takes(input_shape: Shape, shape: Shape) -> bool:
@@ -78,26 +103,27 @@ def _help_with_input(
         declared = f"`vector({prod(data.shape)})` to flatten the images, or as {declared}"
     if len(input_shape) == 2 < len(data.shape):
         declared = f"`sequence({data.shape[0]}, {prod(data.shape[1:])})` to read pixel after pixel, or as {declared}"
-    return f"declare the input as {declared}{_fitting(input_shape, outputs)}"
+    return f"declare the input as {declared}{_fitting(input_shape, outputs, data.targets)}"
 
 
 def _help_with_output(data: Data, inputs: tuple[Shape, ...], output: Shape, parameters: Mapping[str, object]) -> str:
     if "labels" in parameters and len(output) == 1:
         return _set([("labels", data.classes)])
-    others = _fitting(inputs[0], (output,)) if len(inputs) == 1 else ""
-    return f"declare the output as `classes({data.classes})`{others}"
+    others = _fitting(inputs[0], (output,), data.targets) if len(inputs) == 1 else ""
+    return f"declare the output as `{data.targets}({data.classes})`{others}"
 
 
 def _set(settings: list[tuple[str, int]]) -> str:
     return f"make it fit with `{' '.join(f'-p {name}={value}' for name, value in settings)}`"
 
 
-def _fitting(input_shape: Shape, outputs: tuple[Shape, ...]) -> str:
+def _fitting(input_shape: Shape, outputs: tuple[Shape, ...], kind: TargetKind) -> str:
     """A hint at the named data sets that fit the network unchanged."""
     names = [
         dataset.name
         for dataset in DATASETS.values()
-        if outputs == ((dataset.classes,),)
+        if kind == "classes"
+        and outputs == ((dataset.classes,),)
         and (takes(input_shape, dataset.shape) or (dataset.any_shape and len(input_shape) == 3))
     ]
     return f"; unchanged, it fits {', '.join(f'`{name}`' for name in names)}" if names else ""

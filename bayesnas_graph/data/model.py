@@ -7,18 +7,22 @@ from typing import Protocol
 
 from torch import Tensor
 
+from bayesnas_graph.data.targets import TargetKind
 from bayesnas_graph.diagnostics import Diagnostic
 
 Shape = tuple[int, ...]  # of one image: (channels, height, width)
 
 
 class Examples(Protocol):
-    """Labelled images, fetched by index."""
+    """Images with their targets, fetched by index."""
 
     def __len__(self) -> int: ...
 
     def take(self, indices: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the images (N, C, H, W), uint8 or float32, and the int64 labels, in the order of the indices."""
+        """Return the images (N, C, H, W), uint8 or float32, and the targets, in the order of the indices.
+
+        Targets are int64 labels (N), float32 values (N, values), or boolean labels (N, labels).
+        """
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +66,7 @@ class Data:
     train: Examples
     test: Examples
     shape: Shape
-    classes: int
+    classes: int  # or how many values or labels are predicted
     statistics: Statistics
     warnings: tuple[Diagnostic, ...] = ()  # about what is in it
+    targets: TargetKind = "classes"  # what is predicted

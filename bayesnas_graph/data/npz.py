@@ -17,10 +17,10 @@ from bayesnas_graph.data.address import Address, parse_address
 from bayesnas_graph.data.checked import reject
 from bayesnas_graph.data.content import Part
 from bayesnas_graph.data.files import unreadable
+from bayesnas_graph.data.labels import classes_of, rows_for_testing
 from bayesnas_graph.data.model import Data, InMemory
 from bayesnas_graph.data.pair import data_of_parts
 from bayesnas_graph.data.part import GivenPart, part_of
-from bayesnas_graph.data.targets import classes_of, rows_for_testing
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.diagnostics.reading import open_file
 

@@ -11,11 +11,11 @@ import torch
 from torch import Tensor
 from torch.utils.data import DataLoader, IterableDataset, TensorDataset
 
-from bayesnas_graph.data.checked import Items, error_text, reject, shape_text, value_text
+from bayesnas_graph.data.checked import Items, check_alike, error_text, reject, shape_text, value_text
 from bayesnas_graph.data.content import Part
 from bayesnas_graph.data.hugging_face import HuggingFaceRows, is_hugging_face
+from bayesnas_graph.data.labels import labels_of
 from bayesnas_graph.data.model import Examples, InMemory
-from bayesnas_graph.data.targets import labels_of
 from bayesnas_graph.diagnostics import NasError
 
 MOST_EXAMPLES = 10**8  # of a part; their order alone takes 8 bytes each
@@ -94,12 +94,26 @@ def _in_memory(pair: Any, spec: str, part: Part) -> InMemory:
         help = "give bytes from 0 to 255, or floating-point numbers from 0 to 1"
         reject(spec, f"has images of type {str(images.dtype)[6:]} for {part}", help)
     images = (images if images.dtype == torch.uint8 else images.float()).detach()
-    labels = labels_of(targets.detach(), spec, part)
+    labels = _targets(targets.detach(), spec, part)
     if not images.ndim or len(images) != len(labels):
         found = len(images) if images.ndim else "no"
         reject(spec, f"has {found} images, but {len(labels)} labels for {part}", "give one label for each image")
     check_length(labels, spec, part)
     return InMemory(_as_images(images, spec, part), labels)
+
+
+def _targets(targets: Tensor, spec: str, part: Part) -> Tensor:
+    """The targets of a tensor: values, labels that may be several, or one class for each example."""
+    if targets.is_floating_point() and targets.ndim in (1, 2):
+        return targets.float().view(len(targets), -1)
+    if (
+        targets.ndim == 2
+        and targets.shape[1] > 1
+        and not targets.is_complex()
+        and bool((targets * (1 - targets.long()) == 0).all())
+    ):
+        return targets.bool()
+    return labels_of(targets, spec, part)
 
 
 def _tensor(value: Tensor | np.ndarray[Any, Any], spec: str, part: Part) -> Tensor:
@@ -125,7 +139,7 @@ def _read(values: Iterable[Any], spec: str, part: Part, kind: str, classes: tupl
     """Read an iterable dataset into memory."""
     convert, size = Items((), spec, part).converted, 0
     images: list[Tensor] = []
-    labels: list[int] = []
+    labels: list[Tensor] = []
     try:
         for index, item in enumerate(values):
             image, label = convert(item, index)
@@ -135,6 +149,7 @@ def _read(values: Iterable[Any], spec: str, part: Part, kind: str, classes: tupl
             if images and image.shape != images[0].shape:
                 shapes = f"{shape_text(tuple(images[0].shape))} and of {shape_text(tuple(image.shape))}"
                 reject(spec, f"has images of {shapes} for {part}", "resize them to one shape")
+            check_alike([*labels[:1], label], spec, part)
             images.append(image)
             labels.append(label)
     except NasError:
@@ -143,7 +158,7 @@ def _read(values: Iterable[Any], spec: str, part: Part, kind: str, classes: tupl
         reject(spec, f"failed to return examples for {part}: {error_text(error)}")
     check_length(labels, spec, part)
     note = f"the {len(labels):,} examples for {part} were read into memory: {-(-size // 2**20):,} MiB"
-    return GivenPart(InMemory(torch.stack(images), torch.tensor(labels)), part, kind, classes, (note,))
+    return GivenPart(InMemory(torch.stack(images), torch.stack(labels)), part, kind, classes, (note,))
 
 
 def _too_large(spec: str, part: Part, size: int) -> NoReturn:

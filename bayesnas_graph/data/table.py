@@ -10,10 +10,10 @@ from torch import Tensor
 
 from bayesnas_graph.data.address import Address, names_in
 from bayesnas_graph.data.checked import reject
+from bayesnas_graph.data.labels import classes_of, rows_for_testing
 from bayesnas_graph.data.model import Data, InMemory
 from bayesnas_graph.data.pair import data_of_parts
 from bayesnas_graph.data.part import GivenPart
-from bayesnas_graph.data.targets import classes_of, rows_for_testing
 from bayesnas_graph.diagnostics import did_you_mean
 
 OPTIONS = ("target", "test", "features")

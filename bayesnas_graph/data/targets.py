@@ -1,62 +1,58 @@
-"""Targets: what a network should say of each example. So far they are labels of classes."""
+"""Targets: what is to be predicted for every example, and how it is checked."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import Any, Literal
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from bayesnas_graph.data.checked import reject, shape_text
-from bayesnas_graph.data.content import Part
-from bayesnas_graph.data.sampling import split
+TargetKind = Literal["classes", "values", "labels"]
+
+TYPES: dict[TargetKind, torch.dtype] = {"classes": torch.int64, "values": torch.float32, "labels": torch.bool}
+LARGEST_DEVIATION, LARGEST_MEAN = 10.0, 10.0  # of values that are trained on as they are
 
 
-def labels_of(targets: Tensor, spec: str, part: Part) -> Tensor:
-    """Return the labels in a tensor of whole numbers, one for each example. Raises NasError."""
-    help = "number the classes 0, 1, 2, ..., and give one number for each example"
-    if targets.ndim == 2 and targets.shape[1] == 1:
-        targets = targets.flatten()
-    if targets.ndim != 1:
-        reject(spec, f"has labels of shape {shape_text(tuple(targets.shape))} for {part}", help)
-    if targets.is_floating_point() or targets.is_complex() or targets.dtype == torch.bool:
-        reject(spec, f"has labels of type {str(targets.dtype)[6:]} for {part}", help)
-    return targets.long()
-
-
-def classes_of(values: Sequence[str], spec: str) -> tuple[Tensor, tuple[str, ...]]:
-    """Return the labels of categories, and the sorted names of the classes. Raises NasError for other numbers.
-
-    Whole numbers are sorted as numbers, all else as text.
-
-    >>> classes_of(["10", "9", "10"], "csv:x")
-    (tensor([1, 0, 1]), ('9', '10'))
-    """
-    numbers = {value: _number(value) for value in dict.fromkeys(values)}
-    if None in numbers.values():
-        names = sorted(numbers)
-        labels = {name: i for i, name in enumerate(names)}
-        return torch.tensor([labels[value] for value in values]), tuple(names)
-    odd = next((value for value, number in numbers.items() if number is not None and not number.is_integer()), None)
-    if odd is not None:
-        reject(spec, f"has the target `{odd}`", "targets are classes: give text or whole numbers")
-    wholes = sorted({int(number) for number in numbers.values() if number is not None})
-    order = {number: i for i, number in enumerate(wholes)}
-    index = {value: order[int(number)] for value, number in numbers.items() if number is not None}
-    return torch.tensor([index[value] for value in values]), tuple(map(str, wholes))
-
-
-def _number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
+def target_of(label: Any) -> Tensor | None:
+    """The target that a dataset gives: a class, one or more values, or labels. None if it is neither."""
+    if isinstance(label, np.ndarray | np.generic):
+        label = torch.from_numpy(np.array(label))
+    if isinstance(label, bool) or not isinstance(label, int | float | list | tuple | Tensor):
         return None
+    try:
+        target = torch.as_tensor(label)
+    except (ValueError, TypeError, RuntimeError):
+        return None
+    if target.is_floating_point() and target.ndim < 2 and target.numel():
+        return target.float().view(-1)
+    if target.ndim == 1 and len(target) > 1 and not target.is_complex() and bool(((target == 0) | (target == 1)).all()):
+        return target.bool()
+    is_number = target.ndim == 0 and not target.is_complex() and target.dtype != torch.bool
+    return target.long() if is_number else None
 
 
-def rows_for_testing(labels: Tensor, share: float) -> Tensor:
-    """Return which rows are for testing: of each class a random share, always the same."""
-    chosen = torch.zeros(len(labels), dtype=torch.bool)
-    order = labels.argsort(stable=True)
-    for rows in torch.tensor_split(order, torch.bincount(labels).cumsum(0)[:-1]):
-        chosen[rows[split(len(rows), share, seed=0)[1]]] = True
-    return chosen
+def kind_of(targets: Tensor) -> TargetKind:
+    """The kind of the targets of some examples; classes if they are none."""
+    return next((kind for kind, dtype in TYPES.items() if dtype == targets.dtype), "classes")
+
+
+def doubtful_values(targets: Tensor) -> str | None:
+    """What is probably a mistake in the values to train on; None if nothing is."""
+    exact = targets.double()
+    mean, deviation = exact.mean(0), exact.std(0, correction=0)
+    for i in range(exact.shape[1]):
+        if deviation[i] == 0:
+            return f"value {i} is the same everywhere"
+        if deviation[i] > LARGEST_DEVIATION or abs(mean[i]) > LARGEST_MEAN or deviation[i] < 1 / LARGEST_DEVIATION:
+            return f"value {i} has mean {mean[i]:.3g} and standard deviation {deviation[i]:.3g}"
+    return None
+
+
+def doubtful_labels(targets: Tensor) -> str | None:
+    """What is probably a mistake in the labels to train on; None if nothing is."""
+    share = targets.double().mean(0)
+    for i in range(len(share)):
+        if share[i] in (0, 1):
+            return f"{'every' if share[i] else 'no'} image has label {i}"
+    return None

@@ -3,7 +3,19 @@
 from bayesnas_graph.ir.call import Expression, ModuleCall, NumberArgument, Plain, Scalar, numbers
 from bayesnas_graph.ir.constraint import Constraint, Term, WrittenEdge
 from bayesnas_graph.ir.coupling import Axis, Coupling, Link, Mask, intersection, union
-from bayesnas_graph.ir.graph import Edge, Gate, Graph, Kind, Node, Scope, inner_name, local_name, switch_text, zero_name
+from bayesnas_graph.ir.graph import (
+    Edge,
+    Gate,
+    Graph,
+    Kind,
+    Node,
+    OutputKind,
+    Scope,
+    inner_name,
+    local_name,
+    switch_text,
+    zero_name,
+)
 from bayesnas_graph.ir.op import KINDS, Argument, Op, Shape, ShapeError, TokenShape, Value, named_shape, shape_text
 
 __all__ = [
@@ -23,6 +35,7 @@ __all__ = [
     "Node",
     "NumberArgument",
     "Op",
+    "OutputKind",
     "Plain",
     "Scalar",
     "Scope",

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 
 Kind = Literal["candidate", "zero", "optional"]
+OutputKind = Literal["classes", "values", "labels"]  # what an output predicts, as its type says
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +188,7 @@ class Graph:
         outputs: Iterable[str],
         scopes: Iterable[Scope] = (),
         constraints: Iterable[Constraint] = (),
+        kinds: Iterable[OutputKind] = (),
     ) -> None:
         import networkx as nx  # slow to import, and checking a file needs no graph
 
@@ -202,6 +204,7 @@ class Graph:
         self._inputs = {name: tuple(sorted(into, key=lambda edge: edge.slot)) for name, into in inputs.items()}
         self.name = name
         self.outputs = tuple(outputs)
+        self.kinds = _kinds(len(self.outputs), tuple(kinds))  # of the outputs
         self._chains: dict[str, tuple[Scope, ...]] = {}
         self.scopes = tuple(scopes)  # like spans, not compared
         self.constraints = tuple(constraints)  # may name nodes and edges that were pruned
@@ -234,7 +237,7 @@ class Graph:
     ) -> Graph:
         """A graph with the same name, scopes and, unless others are given, constraints, and these nodes and edges."""
         kept = self.constraints if constraints is None else constraints
-        return Graph(self.name, nodes, edges, outputs, self.scopes, kept)
+        return Graph(self.name, nodes, edges, outputs, self.scopes, kept, self.kinds)
 
     def keep_scopes(self, kept: Collection[str]) -> Graph:
         """The graph with only these scopes. What is in another scope moves to the one around it."""
@@ -244,7 +247,7 @@ class Graph:
 
         nodes = [replace(node, scope=nearest(node.scope)) for node in self]
         scopes = [replace(scope, parent=nearest(scope.parent)) for scope in self.scopes if scope.name in kept]
-        return Graph(self.name, nodes, self.edges, self.outputs, scopes, self.constraints)
+        return Graph(self.name, nodes, self.edges, self.outputs, scopes, self.constraints, self.kinds)
 
     def __iter__(self) -> Iterator[Node]:
         for _, data in self.nx.nodes(data=True):
@@ -308,11 +311,11 @@ class Graph:
         return [*around, name] if name in self._choices else around
 
     def __eq__(self, other: object) -> bool:
-        """Whether operations, shapes, names, edges, order and constraints are equal; spans do not matter."""
+        """Whether operations, shapes, names, edges, order, outputs and constraints are equal; spans do not matter."""
         if not isinstance(other, Graph):
             return NotImplemented
-        one = list(self), self.edges, self.outputs, self.constraints
-        return one == (list(other), other.edges, other.outputs, other.constraints)
+        one = list(self), self.edges, self.outputs, self.kinds, self.constraints
+        return one == (list(other), other.edges, other.outputs, other.kinds, other.constraints)
 
     __hash__ = None  # type: ignore[assignment]  # two equal graphs may come from different texts
 
@@ -332,3 +335,9 @@ class Graph:
         """The picture that a notebook shows. The report package imports graphs, so it is imported by name here."""
         svg: str | None = import_module("bayesnas_graph.report.notebook").graph_svg(self)
         return svg
+
+
+def _kinds(count: int, known: tuple[OutputKind, ...]) -> tuple[OutputKind, ...]:
+    """A kind for each output. One that is added, such as that of an auxiliary head, predicts what the first does."""
+    others: OutputKind = known[0] if known else "classes"
+    return (*known, *(others for _ in range(count - len(known))))[:count]

@@ -175,7 +175,7 @@ class _Rewriter:
                 self._take_apart(family, read)
         outputs = [self.renamed.get(name, name) for name in self.graph.outputs]
         scopes = [*self.graph.scopes, *self.scopes.values()]
-        return Graph(self.graph.name, self.nodes, self.edges, outputs, scopes)
+        return Graph(self.graph.name, self.nodes, self.edges, outputs, scopes, kinds=self.graph.kinds)
 
     def _children(self) -> set[str]:
         """The nodes that read a whole wide node."""

@@ -49,7 +49,9 @@ def join_choices(graph: Graph, options: Options = DEFAULT) -> Graph:
         elif node.name not in moved:
             nodes.append(node)
     empty = {graph[part.name].scope for parts in joined.values() for part in parts}
-    found = Graph(graph.name, nodes, graph.edges, graph.outputs, [*graph.scopes, *scopes], graph.constraints)
+    found = Graph(
+        graph.name, nodes, graph.edges, graph.outputs, [*graph.scopes, *scopes], graph.constraints, graph.kinds
+    )
     return found.keep_scopes({scope.name for scope in found.scopes} - empty)
 
 

@@ -95,7 +95,8 @@ def _run_page(run: ReportedRun, *, allow_python: bool) -> ReportPage:
     record, label = run.record, run.label
     match run.kind:
         case "train":
-            parts: Sequence[Section] = [training_section({label: record.rows}), graph_section(run)]
+            curves = training_section({label: record.rows}, metric=record.metric)
+            parts: Sequence[Section] = [curves, graph_section(run)]
         case "compress":
             parts = [*compression_sections({label: read_compression(record)}), graph_section(run)]
         case _:

@@ -9,6 +9,7 @@ from bayesnas_graph.report.search_sections import curves_section
 from bayesnas_graph.report.section import Section, Table, build_section
 from bayesnas_graph.report.setting_values import flat_settings
 from bayesnas_graph.report.training_section import training_section
+from bayesnas_graph.runs.objectives import ACCURACY, Metric
 from bayesnas_graph.runs.reading.outline import OutlineSwitch
 from bayesnas_graph.runs.reading.run import RunRecord
 from bayesnas_graph.runs.sweep.comparison import overlap
@@ -21,11 +22,12 @@ Runs = Mapping[str, RunRecord]
 def comparison_sections(runs: Runs) -> tuple[Section, ...]:
     """Sections on runs of any kinds. Compression runs have their curves in their own sections."""
     searches, trainings = ({label: run for label, run in runs.items() if kind_of(run) == kind} for kind in _WITH_CURVES)
+    rows = {label: run.rows for label, run in trainings.items()}
     return (
         build_section("comparison", "Comparison", tables=[_results(runs), _settings(runs)]),
         *overlap_sections(searches),
         *([curves_section(searches)] if searches else []),
-        *([training_section({label: run.rows for label, run in trainings.items()})] if trainings else []),
+        *([training_section(rows, metric=_metric(trainings))] if trainings else []),
     )
 
 
@@ -37,8 +39,15 @@ def kind_of(run: RunRecord) -> str:
     return str(run.manifest.get("kind", "search"))
 
 
+def _metric(runs: Runs) -> Metric:
+    """The metric of the first of several runs."""
+    return next((run.metric for run in runs.values()), ACCURACY)
+
+
 def _results(runs: Runs) -> Table:
-    head = ("run", "kind", "state", "accuracy", "parameters", "multiply-adds", "open switches", "updates", "steps")
+    metric = " or ".join(sorted({run.metric.name for run in runs.values() if run.result is not None})) or ACCURACY.name
+    head = ("run", "kind", "state", metric, "parameters", "multiply-adds", "open switches", "updates", "steps")
+
     rows = []
     for label, run in runs.items():
         accuracy = run.result and f"{run.result['accuracy']:.4f}"

@@ -123,4 +123,5 @@ def _epochs(runs: Runs) -> Section:
     if len(runs) == 1:
         label, run = next(iter(runs.items()))
         rows |= {f"{label}, {compression.MAGNITUDE}": run.rival_rows} if run.rival_rows else {}
-    return training_section(rows, "epochs", "Training during compression")
+    metric = next(run.record.metric for run in runs.values())
+    return training_section(rows, "epochs", "Training during compression", metric)

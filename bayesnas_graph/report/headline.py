@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bayesnas_graph.diagnostics.words import counted
+from bayesnas_graph.runs.objectives import ACCURACY, Metric
 from bayesnas_graph.runs.reading.compression import CompressionRecord, read_compression
 from bayesnas_graph.runs.reading.outline import at_most, unmet
 from bayesnas_graph.runs.reading.run import RunRecord
@@ -59,10 +60,10 @@ def short_name(space: str) -> str:
 
 def _searched(run: RunRecord) -> tuple[str, str]:
     if run.result is not None:
-        found = with_parameters(run.result["accuracy"], run.result["parameters"])
+        found = with_parameters(run.result["accuracy"], run.result["parameters"], run.metric)
     elif run.updates:
         last = run.updates[-1]
-        found = f"{percent(last['accuracy'])} on held-out samples after {counted(run.iteration, 'update')}"
+        found = f"{measured(last['accuracy'], run.metric)} on held-out samples after {counted(run.iteration, 'update')}"
     else:
         found = "no update yet"
     outline, is_over = run.outline, run.result is not None
@@ -84,13 +85,13 @@ def _trained(run: RunRecord) -> tuple[str, str]:
     result, last = run.result, run.rows[-1] if run.rows else {}
     epochs = f"{len(run.rows):,} of {run.config.get('epochs')} epochs"
     if result is not None:
-        found = with_parameters(result["accuracy"], result["parameters"])
+        found = with_parameters(result["accuracy"], result["parameters"], run.metric)
         clauses = [f"the network was trained for {run.config.get('epochs')} epochs"]
         if isinstance(loss := result.get("loss"), float):
             clauses.append(f"its loss on the test set is {loss:.3g}")
     else:
         tested = last.get("test_accuracy")
-        found = f"{percent(tested)} after {epochs}" if tested is not None else f"{epochs} done"
+        found = f"{measured(tested, run.metric)} after {epochs}" if tested is not None else f"{epochs} done"
         clauses = [f"{epochs} are done"]
     return found, _sentence([*clauses, _time("training", run)])
 
@@ -109,7 +110,7 @@ def _compressed(compression: CompressionRecord) -> tuple[str, str]:
         clauses.append(f"{loops} took the network {_change(whole.parameters, left.parameters)} and {errors}")
         sizes = {"operations": left.operations, "params": left.parameters}
         clauses.append(_required(*_targets(run.config, sizes)))
-    found = with_parameters(run.result["accuracy"], run.result["parameters"])
+    found = with_parameters(run.result["accuracy"], run.result["parameters"], run.metric)
     return found, _sentence([*clauses, _time("run", run)])
 
 
@@ -126,7 +127,7 @@ def _facts(run: RunRecord) -> Iterator[str]:
     result, outline, kind = run.result, run.outline, run.manifest.get("kind", "search")
     if result is not None:
         weights = ", with the weights of the search" if kind == "search" else ""
-        yield f"accuracy on the test set{weights}"
+        yield f"{run.metric.name} on the test set{weights}"
     if run.sizes is not None:
         yield f"{run.flops_text} {f'of {outline.flops_text} ' if outline else ''}multiply-adds"
     if run.updates:
@@ -146,20 +147,22 @@ def comparison_headline(runs: Mapping[str, RunRecord]) -> Headline:
     subjects = list(dict.fromkeys(map(subject, runs.values())))
     results = _results(runs)
     of_what = subjects[0] if len(subjects) == 1 else counted(len(subjects), "subject")
-    title = f"{len(runs):,} runs of {of_what}{_range(results.values())}"
+    metric = next((run.metric for run in runs.values() if run.result is not None), ACCURACY)
+    title = f"{len(runs):,} runs of {of_what}{_range(results.values(), metric)}"
     left = len(runs) - len(results)
     state = [f"{counted(left, 'run')} {'has' if left == 1 else 'have'} no result yet"] if left else []
-    return Headline(title, _sentence([*_best(results), *state]), f"comparison: {' · '.join(runs)}")
+    return Headline(title, _sentence([*_best(results, metric), *state]), f"comparison: {' · '.join(runs)}")
 
 
 def sweep_headline(label: str, request: SweepRequest, runs: Sequence[SweepRun]) -> Headline:
     """The headline of a sweep."""
+    metric = next((run.result.metric for run in runs if run.result is not None), ACCURACY)
     results = {run.point.name: (run.result.accuracy, run.result.parameters) for run in runs if run.result is not None}
-    title = f"{counted(len(runs), 'run')} of {short_name(request.space)}{_range(results.values())}"
+    title = f"{counted(len(runs), 'run')} of {short_name(request.space)}{_range(results.values(), metric)}"
     swept = f"{', '.join(request.sweep) or 'seeds only'}, {counted(request.seeds, 'seed')}"
     progress = f"{len(results):,} of {counted(len(runs), 'run')} {'is' if len(results) == 1 else 'are'} done"
     about = f"{label} · sweep of {request.space}: {swept}"
-    return Headline(title, _sentence([*_best(results), progress]), about)
+    return Headline(title, _sentence([*_best(results, metric), progress]), about)
 
 
 Results = Mapping[str, tuple[float, int]]  # accuracy and parameters by run
@@ -179,28 +182,29 @@ def _first(results: Results) -> str | None:
     return max(results, key=lambda label: (results[label][0], -results[label][1]), default=None)
 
 
-def _range(results: Iterable[tuple[float, int]]) -> str:
+def _range(results: Iterable[tuple[float, int]], metric: Metric) -> str:
     found = list(results)
     if not found:
         return ", none finished yet"
     accuracies, parameters = [accuracy for accuracy, _ in found], [size for _, size in found]
-    low, high = percent(min(accuracies)), percent(max(accuracies))
+    low, high = measured(min(accuracies), metric), measured(max(accuracies), metric)
     few, many = f"{min(parameters):,}", f"{max(parameters):,}"
-    accuracy = high if low == high else f"{low[:-2]} to {high}"
+    start = low[:-2] if metric.is_share else low
+    accuracy = high if low == high else f"{start} to {high.removeprefix(metric.name).lstrip()}"
     return f": {accuracy} with {many if few == many else f'{few} to {many}'} parameters"
 
 
-def _best(results: Results) -> Iterator[str]:
+def _best(results: Results, metric: Metric) -> Iterator[str]:
     """The most accurate and the smallest of several results."""
     best = _first(results)
     if best is None or len(results) < 2:
         return
     smallest = min(results, key=lambda label: (results[label][1], -results[label][0]))
     if best == smallest:
-        yield f"{best} is the most accurate and the smallest: {with_parameters(*results[best])}"
+        yield f"{best} is the most accurate and the smallest: {with_parameters(*results[best], metric)}"
     else:
-        yield f"the most accurate is {best}, {with_parameters(*results[best])}"
-        yield f"the smallest is {smallest}, {with_parameters(*results[smallest])}"
+        yield f"the most accurate is {best}, {with_parameters(*results[best], metric)}"
+        yield f"the smallest is {smallest}, {with_parameters(*results[smallest], metric)}"
 
 
 # ---- words
@@ -215,9 +219,18 @@ def percent(part: float) -> str:
     return f"{100 * part:.2f}\N{NO-BREAK SPACE}%"
 
 
-def with_parameters(accuracy: float, parameters: int) -> str:
+def measured(value: float, metric: Metric) -> str:
+    """A metric with its value: in percent if it is a share.
+
+    >>> measured(0.25, Metric("r2", "R2", is_share=False))
+    'R2 0.250'
+    """
+    return percent(value) if metric.is_share else f"{metric.name} {metric.text(value)}"
+
+
+def with_parameters(value: float, parameters: int, metric: Metric = ACCURACY) -> str:
     """A result in a few words."""
-    return f"{percent(accuracy)} with {counted(parameters, 'parameter')}"
+    return f"{measured(value, metric)} with {counted(parameters, 'parameter')}"
 
 
 def _change(before: int, after: int) -> str:

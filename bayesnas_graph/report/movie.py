@@ -12,6 +12,7 @@ from bayesnas_graph.passes.analysis import cost
 from bayesnas_graph.report.pictures import Movie, Scene, diagram_of, movie_of
 from bayesnas_graph.report.pictures.gif import gif_of
 from bayesnas_graph.report.reported_run import ReportedRun
+from bayesnas_graph.runs.objectives import Metric
 from bayesnas_graph.runs.reading.history import Moment
 from bayesnas_graph.runs.reading.sweep import is_sweep
 
@@ -59,8 +60,8 @@ def _scenes(run: ReportedRun, graph: Graph) -> Iterator[Scene]:
     behind = {gate.name: zeros.get(gate.choice, "") for gate in graph.gates}
     whole = cost(graph)
     sizes = {"parameters": float(whole.parameters), "flops": float(whole.flops)}
-    count = len(set(groups.values()))
-    yield Scene(_numbers("start", sizes, count, count), frozenset(groups))
+    count, metric = len(set(groups.values())), run.record.metric
+    yield Scene(_numbers("start", sizes, count, count, metric), frozenset(groups))
     iterations = sorted({moment.iteration for moments in run.history.values() for moment in moments})
     updates = {int(update["iteration"]): update for update in run.record.updates}
     largest = _largest(run)
@@ -70,14 +71,17 @@ def _scenes(run: ReportedRun, graph: Graph) -> Iterator[Scene]:
         kept = frozenset(gate for gate, group in groups.items() if group not in closed and behind[gate] not in closed)
         strengths = {gate: _strength(run, latest.get(groups[gate]), largest) for gate in kept}
         label = f"update {iteration} of {iterations[-1]}"
-        yield Scene(_numbers(label, updates.get(iteration, {}), count - len(closed), count), kept, strengths)
+        yield Scene(_numbers(label, updates.get(iteration, {}), count - len(closed), count, metric), kept, strengths)
     if run.final:
         kept = frozenset(gate for gate, group in groups.items() if group in run.final and run.final[group].keep)
-        numbers = _numbers("derived", run.record.result or {}, len({groups[gate] for gate in kept}), count, "test set")
+        left = len({groups[gate] for gate in kept})
+        numbers = _numbers("derived", run.record.result or {}, left, count, metric, "test set")
         yield Scene(numbers, kept, is_derived=True)
 
 
-def _numbers(label: str, numbers: Numbers, kept: int, count: int, measured_on: str = "held out") -> dict[str, str]:
+def _numbers(
+    label: str, numbers: Numbers, kept: int, count: int, metric: Metric, measured_on: str = "held out"
+) -> dict[str, str]:
     """The texts above the panels."""
     texts = {"search": label, "switches open": f"{kept:,} of {count:,}"}
     if "parameters" in numbers:
@@ -85,7 +89,7 @@ def _numbers(label: str, numbers: Numbers, kept: int, count: int, measured_on: s
     if "flops" in numbers:
         texts["multiply-adds"] = f"{numbers['flops']:,.0f}"
     if "accuracy" in numbers:
-        texts["accuracy"] = f"{numbers['accuracy']:.3f} {measured_on}"
+        texts[metric.name] = f"{numbers['accuracy']:.3f} {measured_on}"
     return texts
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bayesnas_graph.diagnostics.words import counted
+from bayesnas_graph.report.charts.metric import of_metric
 from bayesnas_graph.report.charts.random_architectures import Trained, random_architectures
 from bayesnas_graph.report.section import Section, build_section
-from bayesnas_graph.runs.reading.comparison import Compared, Comparison, Standing, percent
+from bayesnas_graph.runs.reading.comparison import Compared, Comparison, Standing
 
 
 def random_section(comparison: Comparison | None) -> Iterator[Section]:
@@ -17,6 +18,7 @@ def random_section(comparison: Comparison | None) -> Iterator[Section]:
     found, *others = map(_trained, comparison.networks)
     measured = [other for other in others if other is not None]
     charts = [random_architectures(found, measured)] if found is not None and measured else []
+    charts = [of_metric(chart, comparison.metric) for chart in charts]
     notes = [verdict(comparison), _how(comparison)]
     yield build_section("random", "Against random architectures", notes=notes, charts=charts)
 
@@ -27,9 +29,10 @@ def verdict(comparison: Comparison) -> str:
     if of is None:
         return f"There is nothing to compare yet: {comparison.text()}."
     others = f"{counted(len(of.others), 'random architecture')} {comparison.kind}"
-    low, high = percent(min(of.others), unit=False), percent(max(of.others))
-    spread = percent(of.mean) if len(of.others) == 1 else f"{percent(of.mean)} on average, {low} to {high}"
-    return f"{_how_good(of)}: {percent(of.found)}, against {spread}, for {others}."
+    metric = comparison.metric
+    low, high = metric.text(min(of.others), unit=False), metric.text(max(of.others))
+    spread = metric.text(of.mean) if len(of.others) == 1 else f"{metric.text(of.mean)} on average, {low} to {high}"
+    return f"{_how_good(of)}: {metric.text(of.found)}, against {spread}, for {others}."
 
 
 def _how_good(of: Standing) -> str:

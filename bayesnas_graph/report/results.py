@@ -11,6 +11,7 @@ from bayesnas_graph.diagnostics import NasError
 from bayesnas_graph.language.elaborate import Network
 from bayesnas_graph.passes.analysis import cost
 from bayesnas_graph.report.notebook import Card, architecture_svg, network_svg
+from bayesnas_graph.runs.objectives import OBJECTIVES, Metric
 from bayesnas_graph.runs.paths import RunPaths
 from bayesnas_graph.runs.reading.metrics import (
     EpochMetrics,
@@ -58,8 +59,8 @@ class SearchResult:
         return read_metrics(RunPaths(self.path).finalists, FinalistMetrics)
 
     def __repr__(self) -> str:
-        outcome = self.outcome
-        return f"<search in {self.path}: accuracy {outcome.accuracy:.4f}, {outcome.cost.parameters:,} parameters>"
+        outcome, name = self.outcome, _metric(self.network).name
+        return f"<search in {self.path}: {name} {outcome.accuracy:.4f}, {outcome.cost.parameters:,} parameters>"
 
     def _repr_html_(self) -> str:
         outcome, whole = self.outcome, cost(self.network.graph())
@@ -69,7 +70,7 @@ class SearchResult:
             about=(_subject(self.path, self.network), f"The search ended: {outcome.why}."),
             columns=("derived", "all candidates"),
             rows=(
-                ("accuracy on the test set", f"{outcome.accuracy:.4f}", ""),
+                (f"{_metric(self.network).name} on the test set", f"{outcome.accuracy:.4f}", ""),
                 ("parameters", f"{outcome.cost.parameters:,}", f"{whole.parameters:,}"),
                 ("multiply-adds", outcome.cost.flops_text, whole.flops_text),
                 ("switches", f"{kept:,}", f"{len(outcome.decision.verdicts):,}"),
@@ -94,7 +95,7 @@ class TrainResult:
         return read_metrics(RunPaths(self.path).metrics, EpochMetrics)
 
     def __repr__(self) -> str:
-        return f"<training in {self.path}: accuracy {self.outcome.score.accuracy:.4f}>"
+        return f"<training in {self.path}: {_metric(self.network).name} {self.outcome.score.accuracy:.4f}>"
 
     def _repr_html_(self) -> str:
         score, size = self.outcome.score, cost(self.network.graph())
@@ -102,7 +103,7 @@ class TrainResult:
             title="Training run",
             about=(_subject(self.path, self.network),),
             rows=(
-                ("accuracy on the test set", f"{score.accuracy:.4f}"),
+                (f"{_metric(self.network).name} on the test set", f"{score.accuracy:.4f}"),
                 ("loss on the test set", f"{score.loss:.4g}"),
                 ("parameters", f"{size.parameters:,}"),
                 ("multiply-adds", size.flops_text),
@@ -137,7 +138,8 @@ class CompressResult:
 
     def __repr__(self) -> str:
         score, size = self.outcome.left.score, self.outcome.left.size
-        return f"<compression in {self.path}: accuracy {score.accuracy:.4f}, {size.parameters:,} parameters>"
+        name = _metric(self.outcome.network.text.network).name
+        return f"<compression in {self.path}: {name} {score.accuracy:.4f}, {size.parameters:,} parameters>"
 
     def _repr_html_(self) -> str:
         outcome = self.outcome
@@ -163,6 +165,10 @@ def _numbers(network: NetworkSummary) -> tuple[str, ...]:
     """The values for the labels above."""
     size, error = network.size, f"{100 * (1 - network.score.accuracy):.2f} %"
     return (network.widths, error, f"{size.parameters:,}", size.flops_text, size.operations_text)
+
+
+def _metric(network: Network) -> Metric:
+    return OBJECTIVES[network.outputs[0].predicts].metric
 
 
 def _subject(path: Path, network: Network) -> str:

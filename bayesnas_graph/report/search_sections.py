@@ -6,9 +6,11 @@ from collections.abc import Mapping
 
 from bayesnas_graph.report.charts import heatmaps, search
 from bayesnas_graph.report.charts.heatmaps import SearchHistory
+from bayesnas_graph.report.charts.metric import of_metric
 from bayesnas_graph.report.charts.search import Curves
 from bayesnas_graph.report.section import Fold, Section, build_section
 from bayesnas_graph.report.timeline import timeline
+from bayesnas_graph.runs.objectives import ACCURACY
 from bayesnas_graph.runs.reading.run import RunRecord
 
 MAX_OPEN = 60  # switches that are shown before a click
@@ -27,7 +29,9 @@ def curves_section(runs: Mapping[str, RunRecord], key: str = "curves") -> Sectio
     )
     notes = [] if any(rows.values()) else ["Nothing has been logged yet."]
     folds = [Fold("More curves", tuple(chart for chart in more if chart is not None))]
-    return build_section(key, "Search curves", notes=notes, wide=[search.progress(curves)], folds=folds)
+    metric = next((run.metric for run in runs.values()), ACCURACY)
+    progress = of_metric(search.progress(curves), metric)
+    return build_section(key, "Search curves", notes=notes, wide=[progress], folds=folds)
 
 
 def _curves(run: RunRecord) -> Curves:

@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bayesnas_graph.report.charts import sweep
+from bayesnas_graph.report.charts.metric import of_metric
 from bayesnas_graph.report.charts.sweep import Trial
 from bayesnas_graph.report.section import Section, Table, build_section
+from bayesnas_graph.runs.objectives import ACCURACY, Metric
 from bayesnas_graph.runs.reading.sweep import read_sweep
 from bayesnas_graph.runs.sweep.comparison import summary
 from bayesnas_graph.runs.sweep.folder import SweepRun
@@ -22,11 +24,11 @@ def sweep_section(folder: Path) -> Section:
     heading, *rows = summary(runs)
     points = Table(heading, tuple(rows), title="Grid points")
     trials = [_trial(run) for run in runs if run.result is not None]
+    metric = next((run.result.metric for run in runs if run.result is not None), ACCURACY)
     by_setting = [sweep.parameters(trials), sweep.accuracy(trials)] if sweep.swept_key(trials) else []
-    charts = [*by_setting, sweep.trade_off(trials)]
-    return build_section(
-        "sweep", "Sweep", notes=[_progress(runs)], tables=[points, _all_runs(runs), _failed(runs)], charts=charts
-    )
+    charts = [of_metric(chart, metric) for chart in (*by_setting, sweep.trade_off(trials))]
+    tables = [points, _all_runs(runs, metric), _failed(runs)]
+    return build_section("sweep", "Sweep", notes=[_progress(runs)], tables=tables, charts=charts)
 
 
 def _progress(runs: Sequence[SweepRun]) -> str:
@@ -45,7 +47,7 @@ def _progress(runs: Sequence[SweepRun]) -> str:
     return ", ".join([f"{states['done']:,} of {len(runs):,} runs are done", *others]) + "."
 
 
-def _all_runs(runs: Sequence[SweepRun]) -> Table:
+def _all_runs(runs: Sequence[SweepRun], metric: Metric) -> Table:
     keys = tuple(key for key, _ in runs[0].point.values)
     rows = []
     for run in runs:
@@ -54,7 +56,8 @@ def _all_runs(runs: Sequence[SweepRun]) -> Table:
             sizes = (f"{result.parameters:,}", f"{result.flops:,}")
             numbers = (*sizes, f"{result.accuracy:.4f}", f"{result.kept:,} of {result.switches:,}")
         rows.append((*(value for _, value in run.point.values), str(run.point.seed), run.state, *numbers))
-    return Table((*keys, *_COLUMNS), tuple(rows), ("state",), f"All runs: {len(rows):,}", folded=len(rows) > 1)
+    head = (*keys, *metric.columns(_COLUMNS))
+    return Table(head, tuple(rows), ("state",), f"All runs: {len(rows):,}", folded=len(rows) > 1)
 
 
 def _failed(runs: Sequence[SweepRun]) -> Table:

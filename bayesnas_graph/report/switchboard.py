@@ -16,6 +16,7 @@ from bayesnas_graph.report.rounding import rounded
 from bayesnas_graph.report.switch_records import evidence_of, switch_records
 from bayesnas_graph.report.symbols import symbols
 from bayesnas_graph.report.timeline import timeline
+from bayesnas_graph.runs.objectives import ACCURACY
 from bayesnas_graph.runs.reading.decision import Final
 from bayesnas_graph.runs.reading.history import Moment
 from bayesnas_graph.runs.reading.outline import OutlineSwitch, switches_of
@@ -40,6 +41,7 @@ def switchboard(
     facts = _SwitchFacts(graph, iterations, switch_records(record, graph, history, final, budgets))
     evidence = evidence_of(record, history)
     return {
+        **({} if record.metric == ACCURACY else {"metric": record.metric.name}),
         "moments": list(_moments(record, graph, iterations, bool(final))),
         "evidence": evidence,
         "symbols": symbols(evidence),

@@ -11,9 +11,10 @@ from bayesnas_graph.ir import Graph, TokenShape
 from bayesnas_graph.language.elaborate import Network
 from bayesnas_graph.language.elaborate.values import show
 from bayesnas_graph.runs.augmentation import augmentation_of, check_augmentation, fitted, mixing_of
-from bayesnas_graph.runs.config.groups import DataSettings
+from bayesnas_graph.runs.config.groups import DataSettings, WeightSettings
 from bayesnas_graph.runs.device import Device
 from bayesnas_graph.runs.given import FROM_PYTHON, GivenData, not_given
+from bayesnas_graph.runs.objectives import OBJECTIVES
 from bayesnas_graph.runs.processes import Processes
 from bayesnas_graph.runs.subject import Subject
 
@@ -62,7 +63,16 @@ def load_data(
     found = load(config.data, data_dir, image_shape=shape, seed=seed) if given is None else given.data
     data = padded(found, config.pad)
     check_augmentation(fitted(config, data), data)
+    _check_smoothing(subject.network, config)
     return data
+
+
+def _check_smoothing(network: Network, config: DataSettings) -> None:
+    """Raise NasError if labels are to be smoothed where there are none."""
+    predicted = network.outputs[0].predicts
+    if isinstance(config, WeightSettings) and config.label_smoothing and not OBJECTIVES[predicted].smooths:
+        message = f"`label_smoothing` is for classes, but the network `{network.name}` predicts {predicted}"
+        raise NasError([Diagnostic("NAS601", message, help="leave it out")])
 
 
 def check_network_fits(network: Network, data: Data) -> None:
@@ -72,7 +82,8 @@ def check_network_fits(network: Network, data: Data) -> None:
         help = "there is no data set of tokens yet: train the exported network with your own program"
         message = f"the network `{network.name}` takes tokens, but `{data.name}` has images"
         raise NasError([Diagnostic("NAS504", message, help=help)])
-    check_fit(data, network.name, inputs, outputs, {name: show(value) for name, value in network.arguments})
+    parameters = {name: show(value) for name, value in network.arguments}
+    check_fit(data, network.name, inputs, outputs, parameters, network.outputs[0].predicts)
 
 
 def check_batch_norms(graph: Graph, config: DataSettings) -> None:

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from bayesnas_graph.data import Data
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.runs.device import Device
+from bayesnas_graph.runs.objectives import Objective
 from bayesnas_graph.runs.seeds import seed_everything
 from bayesnas_graph.runs.watching import Watcher
 
@@ -54,6 +55,10 @@ class LoopProblem(Protocol):
     @property
     def data(self) -> Data:
         """The data."""
+
+    @property
+    def objective(self) -> Objective:
+        """What the network is trained for."""
 
 
 class LoopLearner(Protocol):
@@ -114,15 +119,15 @@ class Loop(ABC, Generic[B, L, P, W]):
 
     @abstractmethod
     def take_step(self, learner: L, progress: P, step: int) -> tuple[Tensor, Tensor]:
-        """Take a step; return its loss and accuracy, on the device."""
+        """Take a step; return its loss and the terms of its metric, on the device."""
 
     @abstractmethod
     def look(self, learner: L, progress: P, until: int, total: Tensor, seconds: float) -> Look[P]:
-        """Return the loss and progress after some steps, given the sums of losses and accuracies."""
+        """Return the loss and progress after some steps, given the sums of losses and of the terms of the metric."""
 
-    def sums(self, _progress: P) -> tuple[float, float]:
-        """Return the initial sums of losses and accuracies."""
-        return 0.0, 0.0
+    def sums(self, _progress: P) -> tuple[float, ...]:
+        """Return the initial sums of losses and of the terms of the metric."""
+        return (0.0,) * (1 + self.problem.objective.size)
 
     def reset_batches(self) -> None:
         """Discard the position in the data."""
@@ -161,14 +166,15 @@ class Loop(ABC, Generic[B, L, P, W]):
                 until = step
                 break
             seed_everything(config.seed, "step", step, processes.rank)
-            total = total + torch.stack(self.take_step(learner, progress, step))
+            loss, terms = self.take_step(learner, progress, step)
+            total = total + torch.cat([loss.view(1), terms])
         if until > began:
             look = self.look(learner, progress, until, total, time.perf_counter() - start)
             limit = EXPLODED * (progress.first_loss or math.inf)
             if not look.loss < limit or not _is_finite(learner.module):  # also true for nan
                 return self._roll_back(progress, until, look.loss)
             look.tell()
-            first = progress.first_loss or max(look.loss, math.log(self.problem.data.classes))  # at least a guess
+            first = progress.first_loss or max(look.loss, self.problem.objective.loss_of_guessing)
             progress = replace(look.progress, step=until, first_loss=first)
         if processes.any(self.stop()):
             self.save(learner, progress)

@@ -7,18 +7,19 @@ from contextlib import nullcontext
 import torch
 from torch import Tensor, nn
 
-from bayesnas_graph.bayes import CrossEntropy
 from bayesnas_graph.codegen.supernet import begin_step
 from bayesnas_graph.runs.device import Device
+from bayesnas_graph.runs.objectives import Objective
 from bayesnas_graph.runs.scaler import GradientScaler
 from bayesnas_graph.runtime import dropping
 
-Batch = tuple[Tensor, Tensor]  # samples, and their labels or the probabilities of their classes
+Batch = tuple[Tensor, Tensor]  # samples, and their targets or the probabilities of their classes
 
 
 def backward(
     network: nn.Module,
     batch: Batch,
+    objective: Objective,
     device: Device,
     scaler: GradientScaler,
     *,
@@ -27,14 +28,14 @@ def backward(
     drop: float,
     auxiliary: float = 0.0,
 ) -> tuple[Tensor, Tensor]:
-    """Compute the gradients of the mean loss, in several parts to save memory; return the loss and the accuracy.
+    """Compute the gradients of the mean loss, in several parts to save memory; return it and the terms of the metric.
 
     Both stay on the device. Auxiliary heads contribute to the gradients, but not to the returned loss.
     """
     if device.compile:
         begin_step(device.torch_device)
-    entropy = CrossEntropy(smoothing)
-    total = accuracy = torch.zeros((), device=device.torch_device)
+    measure = objective.loss(smoothing)
+    total = metric_terms = torch.zeros((), device=device.torch_device)
     for i, (x, y) in enumerate(zip(batch[0].chunk(parts), batch[1].chunk(parts), strict=True)):
         last = i == parts - 1
         alone = nullcontext() if last or device.processes.world == 1 else network.no_sync()  # type: ignore[operator]
@@ -42,13 +43,12 @@ def backward(
             with device.autocast():
                 result = network(x)
                 outputs, *others = result if isinstance(result, tuple) else (result,)
-                loss = entropy(outputs.float(), y) / parts
-                objective = loss + sum(auxiliary * entropy(other.float(), y) / parts for other in others)
-            torch.autograd.backward(scaler.scale(objective))
+                loss = measure(outputs.float(), y) / parts
+                weighted = loss + sum(auxiliary * measure(other.float(), y) / parts for other in others)
+            torch.autograd.backward(scaler.scale(weighted))
         total = total + loss.detach()
-        labels = y.argmax(1) if y.ndim == 2 else y  # of a mixed sample: the one with the larger share
-        accuracy = accuracy + (outputs.detach().argmax(1) == labels).float().mean() / parts
-    return total, accuracy
+        metric_terms = metric_terms + objective.mean_terms(outputs.detach().float(), y) / parts
+    return total, metric_terms
 
 
 def unscale(optimiser: torch.optim.Optimizer, scaler: GradientScaler, rate: float) -> None:

@@ -125,7 +125,8 @@ class Comparing:
         done = {network.off: network for network in before.networks} if before is not None else {}
         among, drawn = draw(problem, off, wanted)
         networks = tuple(done.get(one, _compared(problem, one)) for one in (own, *drawn))
-        return Comparison(wanted=wanted, among=among, steps=problem.finalist_steps, networks=networks)
+        steps, kind = problem.finalist_steps, problem.objective.kind
+        return Comparison(wanted=wanted, among=among, steps=steps, networks=networks, predicts=kind)
 
     def _fits(self, comparison: Comparison, own: tuple[str, ...]) -> bool:
         """Return whether a comparison can be one of this run: the file may say anything."""

@@ -26,7 +26,7 @@ class StepRow:
     step: int  # the last of them, counted from 1
     iteration: int  # 0 during warm-up
     loss: float  # mean over these steps
-    accuracy: float  # mean over these steps, on training samples
+    accuracy: float  # or another metric: over these steps, on training samples
     penalty: float
     rate: float
     seconds: float  # per step
@@ -40,7 +40,7 @@ class SearchWatcher(Watcher):
         """Some steps were taken."""
 
     def updated(self, found: Iteration, accuracy: float, seconds: float) -> None:
-        """The switches were updated; `accuracy` is on held-out samples, and `seconds` the time of the update."""
+        """The switches were updated, in so many seconds; `accuracy`, or another metric, is on held-out samples."""
 
     def concluded(self, progress: SearchProgress) -> None:
         """The architecture is decided; from now on finalists are compared, or its weights trained."""
@@ -78,13 +78,15 @@ class SearchRecorder(SearchWatcher):
     folder: RunFolder
     space: str  # as the user named it
     _outline: Outline | None = None
+    _finalists: tuple[str, ...] = FINALISTS
 
     def started(self, problem: Problem, learner: SearchLearner, progress: SearchProgress) -> None:
-        cut(self.folder.metrics, METRICS, "step", progress.step)
-        cut(self.folder.updates, UPDATES, "iteration", progress.iteration)
+        self._finalists = problem.objective.metric.columns(FINALISTS)
+        cut(self.folder.metrics, problem.objective.metric.columns(METRICS), "step", progress.step)
+        cut(self.folder.updates, problem.objective.metric.columns(UPDATES), "iteration", progress.iteration)
         cut(self.folder.history, HISTORY, "iteration", progress.iteration)
         if progress.ended and problem.finalists:
-            cut(self.folder.finalists, FINALISTS, "finalist", len(progress.finalists))
+            cut(self.folder.finalists, self._finalists, "finalist", len(progress.finalists))
         self._write(outline_of(self.space, problem, learner.device, progress))
 
     def logged(self, row: StepRow) -> None:
@@ -100,7 +102,7 @@ class SearchRecorder(SearchWatcher):
         assert self._outline is not None, "a search starts before it ends"
         self._write(replace(self._outline, iterations=progress.iteration))
         if progress.trying is not None:
-            cut(self.folder.finalists, FINALISTS, "finalist", len(progress.finalists))
+            cut(self.folder.finalists, self._finalists, "finalist", len(progress.finalists))
 
     def compared(self, finalist: Finalist, number: int) -> None:
         numbers = map(cell, (finalist.loss, finalist.accuracy, finalist.parameters, finalist.flops))

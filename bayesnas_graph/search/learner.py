@@ -23,6 +23,7 @@ from bayesnas_graph.passes.analysis import cuts
 from bayesnas_graph.runs.checkpoints import check_like
 from bayesnas_graph.runs.config.search import SearchConfig
 from bayesnas_graph.runs.device import Device, program_for
+from bayesnas_graph.runs.objectives import Objective, objective_of
 from bayesnas_graph.runs.optimizer import Memory, memory_of, new_optimiser, remember
 from bayesnas_graph.runs.scaler import GradientScaler
 from bayesnas_graph.runs.strategies import strategy_info
@@ -52,6 +53,11 @@ class SearchLearner:
     units: Tensor  # of the gates: the prior is on `w r`. All are 1 until they are measured
     beliefs: Beliefs = field(default_factory=dict)  # of other strategies; they change in every step, as weights do
     best: dict[str, Tensor] = field(default_factory=dict)  # the weights of the best finalist so far
+
+    @property
+    def objective(self) -> Objective:
+        """What the network is trained for."""
+        return objective_of(self.graph)
 
     @property
     def module(self) -> nn.Module:

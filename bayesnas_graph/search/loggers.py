@@ -37,6 +37,7 @@ class SearchLogger(SearchWatcher):
     settings: dict[str, Any] = field(default_factory=dict)
     _writer: Writer | None = None
     _step: int = 0
+    _metric: str = ""
     _operations: dict[str, str] = field(default_factory=dict)  # by switch
 
     def opened(self, task: Task[Any, Any], _device: Device) -> None:
@@ -44,6 +45,7 @@ class SearchLogger(SearchWatcher):
 
     def started(self, problem: Problem, _learner: SearchLearner, progress: SearchProgress) -> None:
         self.settings = problem.config.to_plain()
+        self._metric = problem.objective.metric.column
         self._operations = {group: gate.operation for group, gate in problem.graph.switches.items()}
         self._reopen(progress.step)
 
@@ -51,7 +53,7 @@ class SearchLogger(SearchWatcher):
         if row.step <= self._step:  # the search went back to a checkpoint
             self._reopen(row.step - 1)
         self._step = row.step
-        values = {"loss": row.loss, "accuracy/train": row.accuracy, "penalty": row.penalty, "rate": row.rate}
+        values = {"loss": row.loss, f"{self._metric}/train": row.accuracy, "penalty": row.penalty, "rate": row.rate}
         self._scalars(values | {"seconds/step": row.seconds, "switches/open": row.alive})
 
     def updated(self, found: Iteration, accuracy: float, seconds: float) -> None:
@@ -59,7 +61,7 @@ class SearchLogger(SearchWatcher):
         verdicts = found.decision.verdicts
         self._scalars(
             {
-                "accuracy/held-out": accuracy,
+                f"{self._metric}/held-out": accuracy,
                 "size/weights": found.cost.parameters,
                 "size/multiply-adds": found.cost.flops,
                 "lambda": found.intensities[0],

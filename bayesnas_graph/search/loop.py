@@ -24,7 +24,7 @@ from bayesnas_graph.search.events import SearchWatcher, StepRow
 from bayesnas_graph.search.finalists import Finalist, best_of, chosen, finalist_graph, propose
 from bayesnas_graph.search.iteration import Iteration
 from bayesnas_graph.search.learner import SearchLearner, add_weights, new_learner, weights, without
-from bayesnas_graph.search.measure import accuracy, loss_and_accuracy
+from bayesnas_graph.search.measure import loss_and_metric, metric
 from bayesnas_graph.search.possible import is_possible
 from bayesnas_graph.search.problem import Batches, Problem
 from bayesnas_graph.search.progress import SearchProgress
@@ -40,7 +40,7 @@ class SearchOutcome:
     decision: Decision
     graph: Graph  # with the gates that are kept
     cost: Cost
-    accuracy: float  # on the test set, with the weights of the search
+    accuracy: float  # or another metric: on the test set, with the weights of the search
     why: str  # reason why the search ended
     learner: SearchLearner
     steps: int  # of training
@@ -150,16 +150,15 @@ class Search(Loop[Problem, SearchLearner, SearchProgress, SearchWatcher]):
         self, learner: SearchLearner, progress: SearchProgress, until: int, total: Tensor, seconds: float
     ) -> Look[SearchProgress]:
         steps = until - progress.step
-        loss, mean_accuracy = self.device.processes.mean(
-            total / steps
-        ).tolist()  # the only place that waits for the device
+        # The only place that waits for the device.
+        loss, *terms = self.device.processes.mean(total / steps).tolist()
         intensities = self.problem.config.grown(progress.growth)
         penalised = learner.switches.groups and progress.trying is None and not progress.finalists
         row = StepRow(
             step=until,
             iteration=progress.iteration + 1 if until > self.problem.warmup else 0,
             loss=loss,
-            accuracy=mean_accuracy,
+            accuracy=learner.objective.value(terms),
             penalty=self.strategy.penalty(learner, intensities) if penalised else 0.0,
             rate=self._rate(progress, until - 1),
             seconds=seconds / steps,
@@ -169,12 +168,12 @@ class Search(Loop[Problem, SearchLearner, SearchProgress, SearchWatcher]):
 
     def _iterate(self, learner: SearchLearner, progress: SearchProgress) -> tuple[SearchLearner, SearchProgress]:
         number, jumps = progress.iteration + 1, self.strategy.jumps
-        before = accuracy(learner, self.problem.measured_batches(self.device, number)) if jumps else 0.0
+        before = metric(learner, self.problem.measured_batches(self.device, number)) if jumps else 0.0
         start = time.perf_counter()
         batches = self.problem.measured_batches(self.device, number)
         learner, progress, found = self.strategy.iterate(self.problem, learner, progress, batches)
         took = time.perf_counter() - start
-        held_out = before if jumps else accuracy(learner, self.problem.measured_batches(self.device, number))
+        held_out = before if jumps else metric(learner, self.problem.measured_batches(self.device, number))
         self.watcher.updated(found, held_out, took)
         if found.reopened:
             self.watcher.noted(f"stays open, because nothing else leads to the output: {', '.join(found.reopened)}")
@@ -217,8 +216,8 @@ class Search(Loop[Problem, SearchLearner, SearchProgress, SearchWatcher]):
         assert progress.architecture is not None, "a search ends after an update"
         problem, decided = self.problem, progress.architecture
         size = cost(prune(problem.graph, frozenset(progress.trying)))
-        loss, share = loss_and_accuracy(learner, problem.validation_batches(self.device))
-        found = Finalist(progress.trying, size.parameters, size.flops, loss, share)
+        loss, found_metric = loss_and_metric(learner, problem.validation_batches(self.device))
+        found = Finalist(progress.trying, size.parameters, size.flops, loss, found_metric)
         finalists = (*progress.finalists, found)
         is_best = best_of(finalists) == len(finalists) - 1
         best = {name: value.clone() for name, value in learner.module.state_dict().items()} if is_best else learner.best
@@ -264,6 +263,6 @@ class Search(Loop[Problem, SearchLearner, SearchProgress, SearchWatcher]):
 
     def _outcome(self, learner: SearchLearner, progress: SearchProgress) -> SearchOutcome:
         assert progress.architecture is not None, "a search ends after an update"
-        found = accuracy(learner, self.problem.test_batches(self.device))
+        found = metric(learner, self.problem.test_batches(self.device))
         size = cost(learner.graph)
         return SearchOutcome(progress.architecture, learner.graph, size, found, progress.ended, learner, progress.step)

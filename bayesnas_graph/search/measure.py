@@ -1,4 +1,4 @@
-"""Measurements between two phases of training: curvatures, units of gates, and accuracy."""
+"""Measurements between two phases of training: curvatures, units of gates, and the metric."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from bayesnas_graph.bayes import CrossEntropy, curvature
+from bayesnas_graph.bayes import curvature
 from bayesnas_graph.codegen.supernet import Moments
 from bayesnas_graph.runs.seeds import generator
 from bayesnas_graph.runtime import Watch, watched
@@ -38,7 +38,7 @@ def measure(learner: SearchLearner, batches: Iterable[Batch], iteration: int) ->
     )  # they square numbers, which exceeds the range of half precision
     with nullcontext() if diagonal else device.autocast():
         found = curvature(
-            learner.supernet, kept, CrossEntropy(), config.curvature, samples=config.draws, generator=numbers
+            learner.supernet, kept, learner.objective.loss(), config.curvature, samples=config.draws, generator=numbers
         )
     samples = sum(len(y) for _, y in kept)
     moments = found.moments
@@ -57,23 +57,24 @@ def sizes(learner: SearchLearner, moments: Moments, samples: int) -> Tensor:
     return (whole.squares if learner.config.unit == "rms" else whole.spreads).sqrt()
 
 
-def accuracy(learner: SearchLearner, batches: Iterable[Batch]) -> float:
-    """Return the accuracy of the network on some samples, over all processes."""
-    return loss_and_accuracy(learner, batches)[1]
+def metric(learner: SearchLearner, batches: Iterable[Batch]) -> float:
+    """Return the metric of the network, such as its accuracy, on some samples, over all processes."""
+    return loss_and_metric(learner, batches)[1]
 
 
-def loss_and_accuracy(learner: SearchLearner, batches: Iterable[Batch]) -> tuple[float, float]:
-    """Return the mean loss and the accuracy of the network on some samples, over all processes."""
-    sums = learner.units.new_zeros(2)
+def loss_and_metric(learner: SearchLearner, batches: Iterable[Batch]) -> tuple[float, float]:
+    """Return the mean loss and the metric of the network on some samples, over all processes."""
+    objective = learner.objective
+    sums = learner.units.new_zeros(1 + objective.size)
     total = 0
     with torch.no_grad(), learner.supernet.measuring(), learner.device.autocast():
         for x, y in batches:
             output = learner.called(x).float()
-            loss = CrossEntropy()(output, y) * len(y)
-            sums += torch.stack([precise(loss), precise((output.argmax(1) == y).sum())])
+            loss = objective.loss()(output, y) * len(y)
+            sums += torch.cat([precise(loss).view(1), precise(objective.terms(output, y))])
             total += len(y)
-    loss, share = learner.device.processes.mean(sums / max(1, total), total).tolist()
-    return loss, share
+    loss, *terms = learner.device.processes.mean(sums / max(1, total), total).tolist()
+    return loss, objective.value(terms)
 
 
 def _slopes(learner: SearchLearner, batches: list[Batch]) -> Tensor:
@@ -84,7 +85,7 @@ def _slopes(learner: SearchLearner, batches: list[Batch]) -> Tensor:
     with learner.supernet.measuring() as network:
         for x, y in batches:
             with learner.device.autocast():
-                value = CrossEntropy()(network(x).float(), y) * (len(y) / samples)
+                value = learner.objective.loss()(network(x).float(), y) * (len(y) / samples)
             found = torch.autograd.grad(value, parameters, allow_unused=True, materialize_grads=True)
             total += precise(learner.supernet.in_order(list(found)))
     return learner.device.processes.mean(total, samples)

@@ -28,8 +28,9 @@ from bayesnas_graph.passes.analysis import Cost, check_feasible, cost
 from bayesnas_graph.runs.config.search import SearchConfig
 from bayesnas_graph.runs.device import Device
 from bayesnas_graph.runs.loading import check_network_fits, loading
+from bayesnas_graph.runs.objectives import Objective, objective_of
 
-Batch = tuple[Tensor, Tensor]  # samples, and their labels or the probabilities of their classes
+Batch = tuple[Tensor, Tensor]  # samples, and their targets or the probabilities of their classes
 Batches = Iterator[Batch]
 
 _MEETS = {"<": int.__lt__, "<=": int.__le__, ">": int.__gt__, ">=": int.__ge__, "==": int.__eq__}
@@ -59,6 +60,11 @@ class Problem:
             message = f"a batch of {config.batch} is larger than the {len(problem.indices[0])} samples to train on"
             raise NasError([Diagnostic("NAS601", message, help="reduce `batch`")])
         return problem
+
+    @property
+    def objective(self) -> Objective:
+        """What the network is trained for."""
+        return objective_of(self.graph)
 
     @cached_property
     def indices(self) -> tuple[Tensor, Tensor]:

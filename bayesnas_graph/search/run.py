@@ -85,7 +85,7 @@ def result_of(problem: Problem, outcome: SearchOutcome) -> dict[str, Any]:
         "parameters": outcome.cost.parameters,
         "flops": outcome.cost.flops,
         **({"flops_at_least": True} if outcome.cost.flops_at_least else {}),
-        "accuracy": outcome.accuracy,
+        problem.objective.metric.column: outcome.accuracy,
         "kept": sum(verdict.keep for verdict in outcome.decision.verdicts),
         "switches": len(outcome.decision.verdicts),
         "unmet": [str(budget) for budget in problem.unmet(outcome.cost)],

@@ -5,7 +5,6 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from bayesnas_graph.bayes import CrossEntropy
 from bayesnas_graph.runs.step import apply_gradients, backward, unscale
 from bayesnas_graph.runtime.precision import sent
 from bayesnas_graph.search.learner import SearchLearner
@@ -17,7 +16,7 @@ from bayesnas_graph.search.strategy import Draw, Part, Rates
 def train_step(
     learner: SearchLearner, batch: Batch, rates: Rates, held_out: Batch | None = None
 ) -> tuple[Tensor, Tensor]:
-    """Take a step; return the mean loss before it and the accuracy, on the device.
+    """Take a step; return the mean loss before it and the terms of the metric, on the device.
 
     The gates follow the gradient on the held-out batch if there is one, otherwise on the batch of the weights.
     """
@@ -31,6 +30,7 @@ def train_step(
         found = backward(
             learner.network,
             batch,
+            learner.objective,
             learner.device,
             learner.scaler,
             parts=config.accumulate,
@@ -71,10 +71,10 @@ def _held_out_slopes(learner: SearchLearner, batch: Batch | None) -> Tensor:
     """Return the gradients of the gates on held-out samples."""
     assert batch is not None, "present if gates are trained on it"
     parameters, parts = learner.supernet.gate_parameters(), learner.config.accumulate
-    entropy, total = CrossEntropy(learner.config.label_smoothing), None
+    loss, total = learner.objective.loss(learner.config.label_smoothing), None
     for x, y in zip(batch[0].chunk(parts), batch[1].chunk(parts), strict=True):
         with learner.device.autocast():
-            value = entropy(learner.called(x).float(), y)
+            value = loss(learner.called(x).float(), y)
         found = torch.autograd.grad(value, parameters, allow_unused=True, materialize_grads=True)
         slopes = learner.supernet.in_order(list(found))
         total = slopes if total is None else total + slopes

@@ -15,7 +15,7 @@ from bayesnas_graph.runs.watching import Watcher
 from bayesnas_graph.search.events import StepRow
 from bayesnas_graph.search.finalists import finalist_graph
 from bayesnas_graph.search.learner import SearchLearner, new_learner
-from bayesnas_graph.search.measure import loss_and_accuracy
+from bayesnas_graph.search.measure import loss_and_metric
 from bayesnas_graph.search.problem import Batches, Problem
 from bayesnas_graph.search.progress import SearchProgress
 from bayesnas_graph.search.step import train_step
@@ -34,11 +34,11 @@ class Trial(Loop[Problem, SearchLearner, SearchProgress, Watcher]):
     _batches: Batches | None = None
 
     def run(self) -> tuple[float, float]:
-        """Train to the end; return the loss and the accuracy on the test set. Raises Interrupted or NasError."""
+        """Train to the end; return the loss and the metric on the test set. Raises Interrupted or NasError."""
         learner, progress = self.start()
         while progress.step < self.problem.finalist_steps:
             learner, progress = self.train(learner, progress)
-        return loss_and_accuracy(learner, self.problem.test_batches(self.device))
+        return loss_and_metric(learner, self.problem.test_batches(self.device))
 
     def initial(self) -> tuple[SearchLearner, SearchProgress]:
         graph = finalist_graph(self.problem.graph, self.off)
@@ -64,15 +64,16 @@ class Trial(Loop[Problem, SearchLearner, SearchProgress, Watcher]):
         return rate(self.problem.of_finalists.config, step, self.problem.finalist_steps) * progress.slowdown
 
     def look(
-        self, _learner: SearchLearner, progress: SearchProgress, until: int, total: Tensor, seconds: float
+        self, learner: SearchLearner, progress: SearchProgress, until: int, total: Tensor, seconds: float
     ) -> Look[SearchProgress]:
         steps = until - progress.step
-        loss, accuracy = self.device.processes.mean(total / steps).tolist()  # the only place that waits for the device
+        # The only place that waits for the device.
+        loss, *terms = self.device.processes.mean(total / steps).tolist()
         row = StepRow(
             step=until,
             iteration=0,
             loss=loss,
-            accuracy=accuracy,
+            accuracy=learner.objective.value(terms),
             penalty=0.0,
             rate=self._rate(progress, until - 1),
             seconds=seconds / steps,

@@ -1,4 +1,4 @@
-"""An auxiliary head: a second, small classifier in the middle of a network, which helps to train the layers before it.
+"""An auxiliary head: a second, small head in the middle of a network, which helps to train the layers before it.
 
 It reads a value in the second half of the network: relu > global_avg_pool > linear. Its weighted loss is added to that
 of the network. It is part of the trained graph only, not of the result.
@@ -14,11 +14,11 @@ from bayesnas_graph.ir.ops.spatial import GlobalAvgPool
 from bayesnas_graph.passes.names import FreshNames
 
 
-def with_auxiliary_head(graph: Graph, value: str, classes: int) -> Graph:
-    """Return the network with a second output for the classes."""
+def with_auxiliary_head(graph: Graph, value: str, count: int) -> Graph:
+    """Return the network with a second output of this size."""
     fresh, nodes, edges = FreshNames(graph), list(graph), list(graph.edges)
     pooled = [GlobalAvgPool()] if len(graph[value].shape) > 1 else []
-    head: list[Op] = [Relu(), *pooled, Linear(classes)]
+    head: list[Op] = [Relu(), *pooled, Linear(count)]
     shape = graph[value].shape
     for op in head:
         name, shape = fresh.name("", "auxiliary", op.name), op.shape(shape)

@@ -16,6 +16,7 @@ from bayesnas_graph.passes.analysis import cost
 from bayesnas_graph.runs.config.train import EvalConfig
 from bayesnas_graph.runs.device import Device, machine_limits
 from bayesnas_graph.runs.loading import check_network_fits, loading
+from bayesnas_graph.runs.objectives import Objective, objective_of
 from bayesnas_graph.runs.seeds import seed_everything
 from bayesnas_graph.runs.subject import Subject
 from bayesnas_graph.runtime import use_channels_last
@@ -26,9 +27,10 @@ BATCHES = (1, 64)  # for which latencies are measured
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Accuracy, size and latency of a network."""
+    """Accuracy or another metric, size and latency of a network."""
 
     network: str  # its name
+    objective: Objective
     space: str  # as the user named it
     data: str | None
     device: str
@@ -45,8 +47,9 @@ class Evaluation:
     def to_plain(self) -> dict[str, Any]:
         """Return dictionaries, lists and numbers."""
         return {
-            "accuracy": self.score and self.score.accuracy,
+            self.objective.metric.column: self.score and self.score.accuracy,
             "loss": self.score and self.score.loss,
+            **({} if self.score is None else self.objective.more(self.score.loss)),
             "samples": self.samples,
             "parameters": self.parameters,
             "flops": self.flops,
@@ -72,13 +75,13 @@ def evaluate(
     module.to(device.torch_device)
     if device.channels_last:
         use_channels_last(module)
-    test_score, samples = None, 0
+    test_score, samples, objective = None, 0, objective_of(graph)
     with machine_limits(config, device):
         if data is not None:
             check_network_fits(network, data)
             samples = len(data.test)
             test_loading = loading(data, graph, config, config.seed, device)
-            test_score = score(module, evaluation(data.test, torch.arange(samples), test_loading), device)
+            test_score = score(module, evaluation(data.test, torch.arange(samples), test_loading), device, objective)
         shapes = [kind.shape for kind in network.inputs]
         latencies = tuple(latency(module, shapes, batch, device, runs) for batch in BATCHES)
     size = cost(graph)
@@ -96,4 +99,5 @@ def evaluate(
         samples=samples,
         warnings=() if data is None else data.warnings,
         not_finite=not_finite,
+        objective=objective,
     )

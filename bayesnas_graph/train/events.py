@@ -19,7 +19,7 @@ class EpochRow:
     epoch: int  # counted from 1
     step: int  # its last step
     loss: float  # mean over its steps
-    accuracy: float  # mean over its steps, on training samples
+    accuracy: float  # or another metric: over its steps, on training samples
     test_loss: float
     test_accuracy: float
     rate: float  # of its last step
@@ -45,8 +45,8 @@ class TrainRecorder(TrainWatcher):
 
     folder: RunPaths
 
-    def started(self, _problem: TrainingProblem, _learner: TrainLearner, progress: TrainProgress) -> None:
-        cut(self.folder.metrics, METRICS, "epoch", progress.epoch)
+    def started(self, problem: TrainingProblem, _learner: TrainLearner, progress: TrainProgress) -> None:
+        cut(self.folder.metrics, problem.objective.metric.columns(METRICS), "epoch", progress.epoch)
 
     def epoch_ended(self, row: EpochRow) -> None:
         append(self.folder.metrics, [[cell(value) for value in asdict(row).values()]])

@@ -94,21 +94,22 @@ class Training(Loop[TrainingProblem, TrainLearner, TrainProgress, TrainWatcher])
     def take_step(self, learner: TrainLearner, progress: TrainProgress, step: int) -> tuple[Tensor, Tensor]:
         if self._batches is None:
             self._batches = self.problem.batches(self.device, step)
-        loss_and_accuracy = train_step(learner, next(self._batches), step, progress.slowdown)
+        found = train_step(learner, next(self._batches), step, progress.slowdown)
         self.after_step(learner, self.problem.rate(step) * progress.slowdown)
-        return loss_and_accuracy
+        return found
 
-    def sums(self, progress: TrainProgress) -> tuple[float, float]:
-        return progress.loss, progress.right
+    def sums(self, progress: TrainProgress) -> tuple[float, ...]:
+        return progress.loss, *(progress.terms or (0.0,) * self.problem.objective.size)
 
     def look(
         self, _learner: TrainLearner, progress: TrainProgress, until: int, total: Tensor, seconds: float
     ) -> Look[TrainProgress]:
-        loss, accuracy = self.device.processes.mean(total).tolist()  # the only place that waits for the device
+        loss, *terms = self.device.processes.mean(total).tolist()  # the only place that waits for the device
         steps = until - progress.step
         self._timed = self._timed[0] + steps, self._timed[1] + seconds
         latest = (loss - progress.loss) / steps
-        return Look(latest, replace(progress, loss=loss, right=accuracy), partial(self.watcher.stepped, until, latest))
+        progress = replace(progress, loss=loss, terms=tuple(terms))
+        return Look(latest, progress, partial(self.watcher.stepped, until, latest))
 
     def _test(self, learner: TrainLearner, progress: TrainProgress) -> TrainProgress:
         """End an epoch: test, log a row, and save a checkpoint."""
@@ -118,7 +119,7 @@ class Training(Loop[TrainingProblem, TrainLearner, TrainProgress, TrainWatcher])
             epoch=progress.epoch + 1,
             step=progress.step,
             loss=progress.loss / steps,
-            accuracy=progress.right / steps,
+            accuracy=self.problem.objective.value([term / steps for term in progress.terms]),
             test_loss=score.loss,
             test_accuracy=score.accuracy,
             rate=self.problem.rate(progress.step - 1) * progress.slowdown,
@@ -126,10 +127,10 @@ class Training(Loop[TrainingProblem, TrainLearner, TrainProgress, TrainWatcher])
         )
         self.watcher.epoch_ended(row)
         self._timed = 0, 0.0
-        progress = replace(progress, epoch=row.epoch, loss=0.0, right=0.0)
+        progress = replace(progress, epoch=row.epoch, loss=0.0, terms=())
         self.save(learner, progress)
         return progress
 
     def _score(self, learner: TrainLearner) -> Score:
         self._exported.load_state_dict(learner.weights_for(self.program))
-        return score(self._exported, self.problem.test_batches(self.device), self.device)
+        return score(self._exported, self.problem.test_batches(self.device), self.device, self.problem.objective)

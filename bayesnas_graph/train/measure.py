@@ -1,4 +1,4 @@
-"""The accuracy and the latency of a network."""
+"""The metric and the latency of a network."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from statistics import median, quantiles
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from bayesnas_graph.ir import Shape, TokenShape
 from bayesnas_graph.runs.device import Device
+from bayesnas_graph.runs.objectives import Objective
 from bayesnas_graph.runtime.precision import moved
 
 WARM_UP = 5  # runs before measuring: torch selects kernels and allocates memory first
@@ -20,10 +20,10 @@ WARM_UP = 5  # runs before measuring: torch selects kernels and allocates memory
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """Loss and accuracy on all samples of a set."""
+    """Loss and metric on all samples of a set."""
 
     loss: float
-    accuracy: float
+    accuracy: float  # or another metric
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,24 +37,23 @@ class Latency:
 
 
 @torch.no_grad()
-def score(network: nn.Module, batches: Iterable[tuple[Tensor, Tensor]], device: Device) -> Score:
-    """Return the mean loss and the accuracy of a network, over all processes."""
+def score(network: nn.Module, batches: Iterable[tuple[Tensor, Tensor]], device: Device, objective: Objective) -> Score:
+    """Return the mean loss and the metric of a network, over all processes."""
     network.eval()
     found, samples = list[Tensor](), 0
     for x, y in batches:
         with device.autocast():
             outputs = network(x).float()
-        correct = (outputs.argmax(1) == y).sum()
-        found.append(torch.stack([F.cross_entropy(outputs, y, reduction="sum"), correct]))
+        found.append(torch.cat([objective.total_loss(outputs, y).view(1), objective.terms(outputs, y)]))
         samples += len(y)
-    sums = torch.zeros(2, dtype=torch.float64)
+    sums = torch.zeros(1 + objective.size, dtype=torch.float64)
     for row in torch.stack(found).cpu() if found else ():  # the only place that waits for the device
         sums += row
     part = sums / max(1, samples)
     if device.processes.world > 1:
         part = device.processes.mean(moved(part, device.torch_device), samples)
-    loss, accuracy = part.tolist()
-    return Score(loss, accuracy)
+    loss, *terms = part.tolist()
+    return Score(loss, objective.value(terms))
 
 
 def latency(network: nn.Module, shapes: Sequence[Shape], batch: int, device: Device, runs: int) -> Latency:

@@ -19,6 +19,7 @@ from bayesnas_graph.passes.analysis import cost
 from bayesnas_graph.runs.config.train import TrainConfig
 from bayesnas_graph.runs.device import Device
 from bayesnas_graph.runs.loading import check_network_fits, loading
+from bayesnas_graph.runs.objectives import Objective, objective_of
 from bayesnas_graph.runs.schedule import rate
 from bayesnas_graph.train.auxiliary import place_of_head, with_auxiliary_head
 from bayesnas_graph.train.paths import with_dropped_paths
@@ -54,6 +55,11 @@ class TrainingProblem:
         _ = problem.trained_graph  # reports an invalid place of the auxiliary head early
         return problem
 
+    @property
+    def objective(self) -> Objective:
+        """What the network is trained for."""
+        return objective_of(self.graph)
+
     @cached_property
     def trained_graph(self) -> Graph:
         """The network with the parts for training only: dropped paths and an auxiliary head."""
@@ -61,7 +67,7 @@ class TrainingProblem:
         place = place_of_head(graph, config.auxiliary_at) if config.auxiliary else None
         if config.drop_path:
             graph = with_dropped_paths(graph)
-        return graph if place is None else with_auxiliary_head(graph, place, self.data.classes)
+        return graph if place is None else with_auxiliary_head(graph, place, self.objective.count)
 
     @property
     def indices(self) -> Tensor:

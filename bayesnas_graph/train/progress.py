@@ -16,7 +16,7 @@ class TrainProgress(Progress):
 
     epoch: int = 0  # finished epochs, including their tests
     loss: float = 0.0  # summed over the steps of the current epoch
-    right: float = 0.0  # accuracy, summed over the steps of the current epoch
+    terms: tuple[float, ...] = ()  # of the metric, summed over the steps of the current epoch; none before the first
 
     def to_plain(self) -> dict[str, Any]:
         """Return numbers by name."""
@@ -25,4 +25,6 @@ class TrainProgress(Progress):
     @staticmethod
     def from_plain(plain: object) -> TrainProgress:
         """Restore the progress from `to_plain`. Raises pydantic's ValidationError."""
+        if isinstance(plain, dict) and "right" in plain:  # of an older version, which knew only accuracy
+            plain = {name: value for name, value in plain.items() if name != "right"} | {"terms": (plain["right"],)}
         return TypeAdapter(TrainProgress).validate_python(plain)

@@ -53,13 +53,14 @@ class TrainRun(RunKind[TrainingProblem, TrainConfig, TrainWatcher, TrainOutcome]
         return Training(task.problem, device, checkpoints, watcher, stop, doc).run()
 
     def write_results(self, task: TrainTask, outcome: TrainOutcome) -> None:
-        folder, size = task.folder, cost(task.problem.graph)
+        folder, size, metric = task.folder, cost(task.problem.graph), task.problem.objective.metric
         folder.write(folder.source, outcome.program.text)
         write_weights(folder.weights, outcome.weights, task.subject.fingerprint)
         result = {
             "epochs": task.config.epochs,
-            "accuracy": outcome.score.accuracy,
+            metric.column: outcome.score.accuracy,
             "loss": outcome.score.loss,
+            **task.problem.objective.more(outcome.score.loss),
             "parameters": size.parameters,
             "flops": size.flops,
             **({"flops_at_least": True} if size.flops_at_least else {}),

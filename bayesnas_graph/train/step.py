@@ -9,13 +9,14 @@ from bayesnas_graph.train.learner import TrainLearner, follow
 
 
 def train_step(learner: TrainLearner, batch: Batch, step: int, slowdown: float = 1.0) -> tuple[Tensor, Tensor]:
-    """Take a step; return the mean loss before it and the accuracy, on the device."""
+    """Take a step; return the mean loss before it and the terms of the metric, on the device."""
     problem, config = learner.problem, learner.problem.config
     learner.network.train()
     learner.optimiser.zero_grad()
-    loss_and_accuracy = backward(
+    found = backward(
         learner.network,
         batch,
+        problem.objective,
         learner.device,
         learner.scaler,
         parts=config.accumulate,
@@ -27,4 +28,4 @@ def train_step(learner: TrainLearner, batch: Batch, step: int, slowdown: float =
     apply_gradients(learner.optimiser, learner.scaler, config.clip)
     if learner.mean is not None:
         follow(learner.mean, learner.module.state_dict(), config.ema, step + 1)
-    return loss_and_accuracy
+    return found

@@ -14,6 +14,7 @@ CASES: list[tuple[Loss, Tensor]] = [
     (CrossEntropy(label_smoothing=0.1), torch.tensor([0, 3, 1])),
     (SquaredError(), torch.linspace(-1, 1, BATCH * OUTPUTS, dtype=torch.float64).view(BATCH, OUTPUTS)),
     (BinaryCrossEntropy(), torch.tensor([[0.0, 1, 1, 0]] * BATCH, dtype=torch.float64)),
+    (BinaryCrossEntropy(), torch.tensor([[False, True, True, False]] * BATCH)),
 ]
 
 

@@ -158,7 +158,6 @@ ODD_MODULES = {
     items("'x.png'"): "gives `'x.png'` as image 0",
     items("torch.zeros(1, 2, 2, dtype=torch.int64)"): "gives image 0 as numbers of type int64",
     items("torch.zeros(1, 2, 2)", "'cat'"): "gives `'cat'` as label 0",
-    items("torch.zeros(1, 2, 2)", "0.5"): "gives `0.5` as label 0",
     items("torch.zeros(1, 2, 2)", "True"): "gives `True` as label 0",
     items("torch.zeros(1, 2, 2)", "torch.tensor([1])"): "gives a `Tensor` as label 0",
     items("torch.zeros(1, 2, 2)", "i - 1"): "gives the label -1 to image 0 for training",

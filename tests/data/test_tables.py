@@ -13,7 +13,7 @@ import torch
 
 from bayesnas_graph import api
 from bayesnas_graph.data import Data, InMemory, csv_table, load, parquet_table
-from bayesnas_graph.data.targets import classes_of, rows_for_testing
+from bayesnas_graph.data.labels import classes_of, rows_for_testing
 from bayesnas_graph.diagnostics import NasError
 from tests.data.files import problem
 

@@ -78,7 +78,7 @@ ERRORS = {
     ),
     "a large label of a test": ("test.labels[5] = 3", "gives the label 3 to image 5 for testing, but has 3 classes"),
     "a huge label": ("train.labels[5] = 10**15", "gives the label 1000000000000000 to image 5 for training"),
-    "a label beyond all numbers": ("train.labels[5] = 10**30", "failed to return examples for training: "),
+    "a label beyond all numbers": ("train.labels[5] = 10**30", f"gives `{10**30}` as label 5 for training"),
     "no examples": ("test.count = 0", "has no examples for testing"),
     "a terabyte": ("train.count = 10**12", "has 1,000,000,000,000 examples for training"),
     "a length beyond all numbers": ("train.count = 10**30", "failed to return the number of examples for training"),

@@ -27,7 +27,7 @@ from bayesnas_graph.search import finalists
 from bayesnas_graph.search.checkpoint import SearchCheckpoints
 from bayesnas_graph.search.finalists import Finalist, best_of, chosen, propose
 from bayesnas_graph.search.loop import SearchOutcome
-from bayesnas_graph.search.measure import loss_and_accuracy
+from bayesnas_graph.search.measure import loss_and_metric
 from bayesnas_graph.search.problem import Problem
 from bayesnas_graph.search.progress import SearchProgress
 from bayesnas_graph.search.strategies import strategy_of
@@ -119,7 +119,7 @@ def test_the_weights_are_those_of_the_best_finalist(tmp_path: Path) -> None:
     outcome, watcher = searched(tmp_path, finish=0)
     best = watcher.finalists[best_of(watcher.finalists)]
     given = problem(ONE, **FEW)
-    found = loss_and_accuracy(outcome.learner, given.validation_batches(device(given.config)))
+    found = loss_and_metric(outcome.learner, given.validation_batches(device(given.config)))
     assert found == pytest.approx((best.loss, best.accuracy), rel=1e-6)
 
 

@@ -316,7 +316,7 @@ def test_random_takes_the_best_of_some(monkeypatch: pytest.MonkeyPatch) -> None:
         seen.append((hash(off) % 1000 / 1000, off))
         return seen[-1][0]
 
-    monkeypatch.setattr("bayesnas_graph.search.strategies.random.accuracy", judge)
+    monkeypatch.setattr("bayesnas_graph.search.strategies.random.metric", judge)
     found = strategy.judge(learner, [], 1)
     assert len(seen) == 12
     assert len({off for _, off in seen}) > 1

@@ -70,7 +70,7 @@ def test_the_score_is_that_of_the_weights_that_are_given_away(whole: tuple[Path,
     network = build(outcome.program)
     network.load_state_dict(outcome.weights)
     use_channels_last(network)
-    found = score(network, problem().test_batches(device(config())), device(config()))
+    found = score(network, problem().test_batches(device(config())), device(config()), problem().objective)
     assert found == outcome.score
     assert "bayesnas_graph" not in outcome.program.text, "it needs torch alone"
 

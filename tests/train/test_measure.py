@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from bayesnas_graph.runs.objectives import Classification
 from bayesnas_graph.train.measure import WARM_UP, latency, score
 from tests.train.networks import config, device
 
@@ -17,8 +18,8 @@ def test_a_score_is_a_mean_over_samples() -> None:
     """For any batch size."""
     torch.manual_seed(0)
     network, x, y = nn.Linear(4, 3), torch.randn(11, 4), torch.randint(3, (11,))
-    whole = score(network, [(x, y)], device(config()))
-    parts = score(network, zip(x.chunk(3), y.chunk(3), strict=True), device(config()))
+    whole = score(network, [(x, y)], device(config()), Classification(3))
+    parts = score(network, zip(x.chunk(3), y.chunk(3), strict=True), device(config()), Classification(3))
     assert whole.accuracy == parts.accuracy == float((network(x).argmax(1) == y).double().mean())
     expected = F.cross_entropy(network(x), y).item()
     assert whole.loss == pytest.approx(expected)
@@ -27,7 +28,7 @@ def test_a_score_is_a_mean_over_samples() -> None:
 
 def test_norms_are_at_rest() -> None:
     network = nn.BatchNorm1d(4)
-    score(network, [(torch.randn(8, 4), torch.zeros(8, dtype=torch.long))], device(config()))
+    score(network, [(torch.randn(8, 4), torch.zeros(8, dtype=torch.long))], device(config()), Classification(3))
     assert network.num_batches_tracked == 0
 
 

@@ -13,6 +13,7 @@ from bayesnas_graph.cli.display.train_view import TrainView
 from bayesnas_graph.cli.terminal import bold, dim, text_width
 from bayesnas_graph.diagnostics.wrapping import columns
 from bayesnas_graph.runs.manifest import Kind
+from bayesnas_graph.runs.objectives import ACCURACY, Metric
 from bayesnas_graph.runs.reading.compression import LAYER_HEAD, latency_cells, layer_cells
 from bayesnas_graph.train.compress.events import CompressWatcher, LoopRow, Stage
 from bayesnas_graph.train.compress.run import CompressOutcome, CompressTask, NetworkSummary
@@ -58,7 +59,7 @@ class CompressView(TrainView, CompressWatcher):
     def finished(self, task: CompressTask, outcome: CompressOutcome) -> None:  # type: ignore[override]
         folder = task.folder
         say("")
-        for line in summary(outcome):
+        for line in summary(outcome, task.problem.objective.metric):
             say(line)
         if not outcome.on_target:
             say("")
@@ -68,12 +69,12 @@ class CompressView(TrainView, CompressWatcher):
         show_written(task, *written, next_steps={"measure it": "eval"})
 
 
-def summary(outcome: CompressOutcome) -> Iterator[str]:
+def summary(outcome: CompressOutcome, metric: Metric = ACCURACY) -> Iterator[str]:
     """Yield a table of the network before and after, and a table of its layers."""
     networks = {"before": outcome.whole, "after": outcome.left}
     if outcome.baseline is not None:
         networks["by magnitude"] = outcome.baseline
-    columns = [_column(network) for network in networks.values()]
+    columns = [_column(network, metric) for network in networks.values()]
     yield from _aligned(
         [["", *networks], *([label, *(column.get(label, "") for column in columns)] for label in columns[0])]
     )
@@ -81,10 +82,11 @@ def summary(outcome: CompressOutcome) -> Iterator[str]:
     yield from _fitted([LAYER_HEAD, *map(layer_cells, outcome.layers)], text_width(sys.stdout))
 
 
-def _column(network: NetworkSummary) -> dict[str, str]:
+def _column(network: NetworkSummary, metric: Metric) -> dict[str, str]:
+    accuracy = network.score.accuracy
     return {
         "widths": network.widths,
-        "error": f"{100 * (1 - network.score.accuracy):.2f} %",
+        **({"error": f"{100 * (1 - accuracy):.2f} %"} if metric.is_share else {metric.name: f"{accuracy:.4f}"}),
         "parameters": f"{network.size.parameters:,}",
         "multiply-adds": network.size.flops_text,
         "operations": network.size.operations_text,

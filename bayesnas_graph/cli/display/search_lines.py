@@ -65,7 +65,8 @@ class SearchLines:
         steps, longest = str(outline.total_steps), len(f"iteration {outline.iterations}/{outline.iterations}")
         say(
             f"step {row.step:>{len(steps)}}/{steps}  {state.phase:<{longest}}  "
-            f"loss {row.loss:<7.4g}  accuracy {row.accuracy:.3f}  penalty {row.penalty:<7.4g}  rate {row.rate:<8.3g}  "
+            f"loss {row.loss:<7.4g}  {state.metric.name} {row.accuracy:.3f}  "
+            f"penalty {row.penalty:<7.4g}  rate {row.rate:<8.3g}  "
             f"{short_time(row.seconds):>7}  {whole(f'left {duration(state.left)}')}",
             2,
         )

@@ -129,7 +129,7 @@ def figures(state: SearchState, width: int) -> list[Text]:
     """Return the numbers, in two columns if there is room."""
     row, outline = state.row, state.outline
     pairs = [
-        (("loss", "-" if row is None else f"{row.loss:.4g}"), ("accuracy", _accuracy(state))),
+        (("loss", "-" if row is None else f"{row.loss:.4g}"), (state.metric.name, _accuracy(state))),
         (("penalty", "-" if row is None else f"{row.penalty:.4g}"), ("lambda", f"{state.intensity:.3g}")),
         (
             ("parameters", share(state.parameters, outline.parameters)),

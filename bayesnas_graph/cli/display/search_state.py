@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from bayesnas_graph.diagnostics.wrapping import whole
+from bayesnas_graph.runs.objectives import ACCURACY, Metric
 from bayesnas_graph.runs.reading.outline import Outline
 
 if TYPE_CHECKING:
@@ -31,12 +32,18 @@ class SearchState:
     intensity: float  # lambda, the penalty on operations
     shrink: Shrink | None = None  # None once gates no longer move, or if no penalty closes them
     row: StepRow | None = None
-    held_out: float | None = None  # accuracy, at the last update
+    held_out: float | None = None  # accuracy, or another metric, at the last update
     update_seconds: float = 0.0
+    metric: Metric = ACCURACY
 
     @staticmethod
     def start(
-        outline: Outline, progress: SearchProgress, size: Cost, intensity: float, shrink: Shrink | None
+        outline: Outline,
+        progress: SearchProgress,
+        size: Cost,
+        intensity: float,
+        shrink: Shrink | None,
+        metric: Metric = ACCURACY,
     ) -> SearchState:
         """Return the state of a search that starts or resumes."""
         closed = {verdict.name for verdict in progress.closed}
@@ -49,6 +56,7 @@ class SearchState:
             flops=size.flops,
             intensity=intensity,
             shrink=None if progress.ended else shrink,
+            metric=metric,
         )
 
     def logged(self, row: StepRow) -> SearchState:

@@ -10,6 +10,7 @@ from bayesnas_graph.cli.console import labelled, target
 from bayesnas_graph.cli.terminal import bold, dim
 from bayesnas_graph.diagnostics import Diagnostic
 from bayesnas_graph.diagnostics.words import at_least
+from bayesnas_graph.runs.objectives import Metric
 from bayesnas_graph.runs.reading.outline import Outline, OutlineSwitch
 from bayesnas_graph.runs.strategies import strategy_info
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 MOST_CHOICES = 60  # listed; a space may have thousands
 
 
-def outcome_lines(outline: Outline, outcome: SearchOutcome, missed: Container[str]) -> Iterator[str]:
+def outcome_lines(outline: Outline, outcome: SearchOutcome, missed: Container[str], metric: Metric) -> Iterator[str]:
     """Yield why the search ended, the architecture choice by choice, and its size beside that of all candidates."""
     kept = {verdict.name for verdict in outcome.decision.verdicts if verdict.keep}
     yield from ("", bold(outcome.why), "")
@@ -31,7 +32,7 @@ def outcome_lines(outline: Outline, outcome: SearchOutcome, missed: Container[st
         ("closed", reasons_text(outcome.decision)),
         ("parameters", f"{outcome.cost.parameters:,} of {outline.parameters:,}"),
         ("multiply-adds", f"{outcome.cost.flops_text} of {outline.flops_text}"),
-        ("accuracy", f"{bold(f'{outcome.accuracy:.4f}')} on the test set, with the weights of the search"),
+        (metric.name, f"{bold(f'{outcome.accuracy:.4f}')} on the test set, with the weights of the search"),
         *(() if outcome.comparison is None else (("compared", outcome.comparison.text()),)),
         *(("target", target(text, met=text not in missed)) for text in outline.wanted),
     ]

@@ -53,7 +53,7 @@ class SearchView(RunView, SearchWatcher):
         so_far = problem.graph if progress.architecture is None else prune(problem.graph, progress.architecture.off)
         intensity = problem.config.lambda_w * progress.growth
         reach = None if budgets is None else Shrink.of(budgets)
-        self.state = SearchState.start(outline, progress, cost(so_far), intensity, reach)
+        self.state = SearchState.start(outline, progress, cost(so_far), intensity, reach, problem.objective.metric)
         self._display.started(self.state, warning)
 
     def logged(self, row: StepRow) -> None:
@@ -98,7 +98,7 @@ class SearchView(RunView, SearchWatcher):
         """Show the architecture, choice by choice, and where it was written."""
         result = result_of(task.problem, outcome)
         missed = unmet(result, task.config.to_plain())
-        for line in outcome_lines(self._state.outline, outcome, missed):
+        for line in outcome_lines(self._state.outline, outcome, missed, task.problem.objective.metric):
             say(line)
         warning = too_large(result, missed, task.config)
         if warning is not None:

@@ -32,7 +32,7 @@ class SweepLines(SweepWatcher):
 
     def ended(self, run: SweepRun, number: int, total: int) -> None:
         if run.result is not None:
-            result = f"{run.result.parameters:,} parameters, accuracy {run.result.accuracy:.4f}"
+            result = f"{run.result.parameters:,} parameters, {run.result.metric.name} {run.result.accuracy:.4f}"
         else:
             state = red(run.state) if run.state == "failed" else run.state
             result = f"{state}: {run.error}" if run.error else state

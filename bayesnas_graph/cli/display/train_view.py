@@ -18,6 +18,7 @@ from bayesnas_graph.diagnostics.wrapping import whole, wrapped
 from bayesnas_graph.passes.analysis import cost
 from bayesnas_graph.runs.device import Device
 from bayesnas_graph.runs.manifest import Kind
+from bayesnas_graph.runs.objectives import ACCURACY, Metric
 from bayesnas_graph.runs.task import Task
 from bayesnas_graph.train.auxiliary import place_of_head
 from bayesnas_graph.train.events import EpochRow, TrainWatcher
@@ -38,6 +39,7 @@ class TrainView(RunView, TrainWatcher):
     stream: TextIO = field(default_factory=lambda: sys.stdout)
     subject: str = ""  # network, data and device
     epochs: int = 0
+    metric: Metric = ACCURACY
     shown: bool = False  # whether the header was printed
     _bar: RichProgress | None = None
 
@@ -46,6 +48,7 @@ class TrainView(RunView, TrainWatcher):
         subject, data = task.subject, task.problem.data.name
         about = f"network {subject.network.name} of {subject.name} on {data}"
         self.subject = f"{about}, {device}, seed {task.config.seed}"
+        self.metric = task.problem.objective.metric
 
     def started(self, problem: TrainingProblem, _learner: TrainLearner, progress: TrainProgress) -> None:
         self.epochs = problem.config.epochs
@@ -67,7 +70,7 @@ class TrainView(RunView, TrainWatcher):
         self._move(completed=step, loss=f"{loss:<6.4g}")
 
     def epoch_ended(self, row: EpochRow) -> None:
-        self.say(epoch_line(row, self.epochs))
+        self.say(epoch_line(row, self.epochs, self.metric))
 
     def noted(self, text: str) -> None:
         self.say(note(text))
@@ -81,8 +84,12 @@ class TrainView(RunView, TrainWatcher):
         folder = task.folder
         say("")
         mean = ", with the running mean of the weights" if task.config.ema else ""
-        say(labelled("accuracy", f"{bold(f'{outcome.score.accuracy:.4f}')} on the test set{mean}"))
+        objective = task.problem.objective
+        found = f"{outcome.score.accuracy:.4f}"
+        say(labelled(objective.metric.name, f"{bold(found)} on the test set{mean}"))
         say(labelled("loss", f"{outcome.score.loss:.4f}"))
+        for name, value in objective.more(outcome.score.loss).items():
+            say(labelled(name.upper(), f"{value:.4f}"))
         written = folder.source, folder.weights, folder.result, folder.metrics
         show_written(task, *written, next_steps={"measure it": "eval"})
 
@@ -130,10 +137,10 @@ def header(subject: str, problem: TrainingProblem, progress: TrainProgress) -> l
     return [labelled(label, text) for label, text in rows]
 
 
-def epoch_line(row: EpochRow, epochs: int) -> str:
+def epoch_line(row: EpochRow, epochs: int, metric: Metric = ACCURACY) -> str:
     """Return an epoch as a line."""
     return (
-        f"epoch {row.epoch:>{len(str(epochs))}}/{epochs}  loss {row.loss:<7.4g}  accuracy {row.accuracy:.4f}  "
+        f"epoch {row.epoch:>{len(str(epochs))}}/{epochs}  loss {row.loss:<7.4g}  {metric.name} {row.accuracy:.4f}  "
         f"test {row.test_accuracy:.4f}  rate {row.rate:<8.3g}  "
         f"{row.seconds:.1f} s  {whole(f'left {duration((epochs - row.epoch) * row.seconds)}')}"
     )

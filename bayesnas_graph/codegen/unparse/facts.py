@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from bayesnas_graph.ir import Node, Shape, TokenShape
+from bayesnas_graph.ir import Node, OutputKind, Shape, TokenShape
 from bayesnas_graph.language.elaborate.arithmetic import out_of_bounds
 from bayesnas_graph.language.syntax.tree_builder import number
 
@@ -13,11 +13,12 @@ _BUDGET = re.compile(r"(params|flops|memory) *(<=|>=|<|>) *([0-9]+|[0-9]{1,3}(?:
 _SUFFIXES = (("G", 10**9), ("M", 10**6), ("K", 10**3))
 
 
-def types(inputs: Sequence[Node], outputs: Sequence[Node]) -> str:
+def types(inputs: Sequence[Node], outputs: Sequence[Node], predicted: Sequence[OutputKind]) -> str:
     """The types of inputs and outputs. A graph cannot tell classes from other vectors: a single output is classes."""
     takes = [_type(node.shape, "vector") for node in inputs]
     is_classes = [len(outputs) == 1 or node.op.weight_axes == "nc" for node in outputs]
-    kinds = ["classes" if is_class else "vector" for is_class in is_classes]
+    of_vectors = ["classes" if is_class else "vector" for is_class in is_classes]
+    kinds = [known if kind == "classes" else kind for known, kind in zip(of_vectors, predicted, strict=True)]
     gives = [_type(node.shape, kind) for node, kind in zip(outputs, kinds, strict=True)]
     return f"{', '.join(takes)} -> {', '.join(gives)}"
 

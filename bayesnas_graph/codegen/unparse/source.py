@@ -144,7 +144,7 @@ class _Writer:
 
     def _types(self) -> str:
         takes = [self.graph[name] for name in self.inputs]
-        return types(takes, [self.graph[name] for name in self.graph.outputs])
+        return types(takes, [self.graph[name] for name in self.graph.outputs], self.graph.kinds)
 
     def _note(self, line: WrittenStatement, definition: Definition) -> str:
         """The comment of a line: the notes on its nodes in all uses of the motif."""

@@ -66,7 +66,7 @@ def _renamed(graph: Graph, names: Mapping[str, str], called: Mapping[str, str]) 
         )
         for scope in graph.scopes
     ]
-    return Graph(graph.name, nodes, edges, [names[name] for name in graph.outputs], scopes)
+    return Graph(graph.name, nodes, edges, [names[name] for name in graph.outputs], scopes, kinds=graph.kinds)
 
 
 def _check(graph: Graph, node: Node) -> None:

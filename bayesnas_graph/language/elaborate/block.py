@@ -20,6 +20,7 @@ from bayesnas_graph.ir import (
     ModuleCall,
     Node,
     Op,
+    OutputKind,
     Scope,
     Shape,
     Term,
@@ -211,7 +212,7 @@ def closable(steps: Sequence[Compute | Nested], first: int, values: Sequence[int
     return tuple(map(is_lost, values))
 
 
-def flatten(block: Block, name: str) -> Graph:
+def flatten(block: Block, name: str, kinds: Sequence[OutputKind] = ()) -> Graph:
     """The graph of a network: all motifs expanded, without nodes that reach no output."""
     flat = _Flattener(_Position(part=name, prefix=":", groups=":"))
     inputs = []
@@ -228,7 +229,7 @@ def flatten(block: Block, name: str) -> Graph:
     nodes = [node for node in flat.nodes if node.name in used or node.op.is_input]
     edges = [edge for edge in flat.edges if edge.target in used]
     constraints = [constraint for constraint in flat.constraints if not used.isdisjoint(constraint.around)]
-    return Graph(name, nodes, edges, outputs, flat.scopes, constraints)
+    return Graph(name, nodes, edges, outputs, flat.scopes, constraints, kinds)
 
 
 @dataclass(frozen=True, slots=True)

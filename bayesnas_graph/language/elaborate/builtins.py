@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import TypeGuard
+from typing import Literal, TypeGuard
 
 from bayesnas_graph.diagnostics import Diagnostic, Label
 from bayesnas_graph.diagnostics.source import Span
@@ -28,8 +28,16 @@ BUILTINS: dict[str, tuple[str, str]] = {
     "tokens": ("tokens(length)", "The type of tokens: whole numbers, such as the words of a text, for `embedding`."),
     "vector": ("vector(length)", "The type of a vector."),
     "classes": ("classes(count)", "The type of a vector with one score per class."),
+    "labels": ("labels(count)", "The type of a vector with a score per label, of which a sample may have several."),
+    "values": ("values(count)", "The type of a vector of numbers that are predicted: a regression."),
 }
 
+_VECTORS: dict[str, Literal["vector", "classes", "values", "labels"]] = {
+    "vector": "vector",
+    "classes": "classes",
+    "values": "values",
+    "labels": "labels",
+}
 _ARITY = {"min": (1, None), "max": (1, None), "image": (2, 3), "sequence": (2, 2)}  # all others take one argument
 
 
@@ -101,7 +109,7 @@ def _type(name: str, values: Sequence[Value], spans: Sequence[Span]) -> Value | 
         return ValueType("sequence", (sizes[0], sizes[1]))
     if name == "tokens":
         return ValueType("tokens", TokenShape(sizes))
-    return ValueType("vector" if name == "vector" else "classes", (sizes[0],))
+    return ValueType(_VECTORS[name], (sizes[0],))
 
 
 _RULES: dict[str, Callable[[str, Sequence[Value], Sequence[Span]], Value | Diagnostic]] = {
@@ -120,6 +128,8 @@ _RULES: dict[str, Callable[[str, Sequence[Value], Sequence[Span]], Value | Diagn
     "tokens": _type,
     "vector": _type,
     "classes": _type,
+    "labels": _type,
+    "values": _type,
 }
 
 

@@ -47,7 +47,7 @@ class Network:
 
     def graph(self) -> Graph:
         """The network as one flat graph."""
-        return flatten(self.block, self.name)
+        return flatten(self.block, self.name, [kind.predicts for kind in self.outputs])
 
     @property
     def arguments_text(self) -> str:
@@ -201,9 +201,9 @@ class Checker:
                 label = Label(expr.span, f"declared as {type_text(wanted)}")
                 message = f"network `{definition.name.name}` outputs {named_shape(shape)}"
                 help = None
-                if len(shape) > 1 and wanted.kind == "classes":
+                if len(shape) > 1 and wanted.kind in ("classes", "values", "labels"):
                     help = f"end with `global_avg_pool > linear({wanted.shape[0]})`"
-                elif wanted.kind == "classes":
+                elif wanted.kind in ("classes", "values", "labels"):
                     help = f"end with {wanted.shape[0]} values, for example `linear({wanted.shape[0]})`"
                 self.report.fail(Diagnostic("NAS212", message, label, help=help))
         for choice in numbers_in(block.output_channels):

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Literal
 
 from bayesnas_graph.diagnostics.source import Span
-from bayesnas_graph.ir import Op, Shape, shape_text
+from bayesnas_graph.ir import Op, OutputKind, Shape, shape_text
 from bayesnas_graph.language.elaborate.channels import Channels
 from bayesnas_graph.language.elaborate.decimals import decimal
 from bayesnas_graph.language.elaborate.files import Module
@@ -240,10 +240,15 @@ class Namespace:
 
 @dataclass(frozen=True, slots=True)
 class ValueType:
-    """The type of an input or output: `image(3, 32, 32)`, `sequence(9, 128)`, `vector(784)`, `classes(10)`."""
+    """The type of an input or output, such as `image(3, 32, 32)`, `vector(784)`, `classes(10)` or `values(1)`."""
 
-    kind: Literal["image", "sequence", "tokens", "vector", "classes"]
+    kind: Literal["image", "sequence", "tokens", "vector", "classes", "values", "labels"]
     shape: Shape
+
+    @property
+    def predicts(self) -> OutputKind:
+        """What an output of this type predicts; classes if the type does not say."""
+        return self.kind if self.kind in ("values", "labels") else "classes"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -77,6 +77,7 @@ def to_document(graph: Graph) -> GraphDocument:
         nodes=nodes,
         edges=edges,
         outputs=list(graph.outputs),
+        kinds=[] if set(graph.kinds) == {"classes"} else list(graph.kinds),
         scopes=[_scope(scope) for scope in graph.scopes],
         constraints=[_constraint(constraint) for constraint in graph.constraints],
     )
@@ -145,11 +146,13 @@ def from_document(
     if isinstance(document, OldGraphDocument):
         origins = Origins(document.name, {node.name: node for node in ordered}, edges, scopes.values())
         return Graph(document.name, origins.nodes().values(), origins.edges(), document.outputs, origins.scopes())
+    if len(document.kinds) not in (0, len(document.outputs)):
+        fail(source_name, ["kinds"], f"should have {len(document.outputs)} entries, one for each output")
     check_gates(nodes, edges, source_name)
     check_scopes(nodes, scopes, source_name)
     check_weights(nodes, edges, source_name)
     constraints = [_read_constraint(found, source_name, i) for i, found in enumerate(document.constraints)]
-    return Graph(document.name, ordered, edges, document.outputs, scopes.values(), constraints)
+    return Graph(document.name, ordered, edges, document.outputs, scopes.values(), constraints, document.kinds)
 
 
 def _read_constraint(document: ConstraintDocument, source_name: str, i: int) -> Constraint:
@@ -183,12 +186,13 @@ def _scopes(document: GraphDocument | OldGraphDocument, source_name: str) -> dic
 
 def to_json(graph: Graph) -> str:
     """The graph as JSON text. Equal graphs have equal texts."""
-    empty = None if graph.constraints else {"constraints"}  # most graphs have none
-    document = to_document(graph).model_dump(mode="json", by_alias=True, exclude=empty)
-    for part in (*document["nodes"], *document["scopes"]):
+    document = to_document(graph)
+    empty = {name for name in ("constraints", "kinds") if not getattr(document, name)}  # most graphs have none
+    plain = document.model_dump(mode="json", by_alias=True, exclude=empty)
+    for part in (*plain["nodes"], *plain["scopes"]):
         if not part["weights"]:  # most are not shared
             del part["weights"]
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(plain, indent=2, ensure_ascii=False) + "\n"
 
 
 def from_json(text: str, source_name: str, *, allow_python: bool = False) -> Graph:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, WithJsonSchema
 
-from bayesnas_graph.ir import Kind
+from bayesnas_graph.ir import Kind, OutputKind
 from bayesnas_graph.language.elaborate.limits import LARGEST_NUMBER
 
 SCHEMA: Literal["bayesnas-graph/graph"] = "bayesnas-graph/graph"
@@ -203,6 +203,7 @@ class GraphDocument(_Part):
     nodes: list[NodeDocument]
     edges: list[EdgeDocument]
     outputs: list[Name] = Field(min_length=1)
+    kinds: list[OutputKind] = []
     scopes: list[ScopeDocument] = []
     constraints: list[ConstraintDocument] = []
 

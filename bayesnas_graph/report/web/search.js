@@ -3,8 +3,9 @@
 const THRESHOLD = 1 / (2 * Math.PI * Math.E);  // a switch is closed when its gamma is not above this: its entropy is 0
 
 class Search {
-  constructor({ moments, switches, lines, measure, evidence }) {
+  constructor({ moments, switches, lines, measure, evidence, metric = "accuracy" }) {
     this.moments = moments;
+    this.metric = metric;
     this.evidence = evidence;  // what the strategy measures: worth, prior, factor or strength
     this.isBayesian = measure === "gamma";  // other strategies have a strength instead, and no prior
     this.lines = lines;  // of source text, by place
@@ -93,7 +94,7 @@ class Search {
     if (parameters !== undefined) parts.push(`${count(parameters)} parameters`);
     if (flops !== undefined) parts.push(`${count(flops)} multiply-adds`);
     if (lambda !== undefined && this.isBayesian) parts.push(`lambda ${lambda}`);
-    if (accuracy !== undefined) parts.push(`${this.isDerived ? "test" : "held-out"} accuracy ${accuracy}`);
+    if (accuracy !== undefined) parts.push(`${this.isDerived ? "test" : "held-out"} ${this.metric} ${accuracy}`);
     return parts.join(" · ");
   }
 }

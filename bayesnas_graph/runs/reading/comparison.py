@@ -11,6 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from bayesnas_graph.diagnostics.reading import read_json
 from bayesnas_graph.diagnostics.words import counted
+from bayesnas_graph.ir import OutputKind
+from bayesnas_graph.runs.objectives import ACCURACY, OBJECTIVES, Metric
 from bayesnas_graph.runs.paths import RunPaths
 
 Size = Annotated[int, Field(ge=0, le=10**15)]
@@ -33,7 +35,8 @@ class Compared(BaseModel):
     parameters: Size
     flops: Size
     loss: Annotated[float, Field(allow_inf_nan=False)] | None = None
-    accuracy: Annotated[float, Field(ge=0, le=1)] | None = None  # None before it was measured
+    # Or another metric; None before it was measured.
+    accuracy: Annotated[float, Field(le=1, allow_inf_nan=False)] | None = None
     failed: bool = False  # whether its loss exploded again and again
 
     @property
@@ -52,6 +55,12 @@ class Comparison(BaseModel):
     among: Among  # what they have in common with the one that was found
     steps: Annotated[int, Field(ge=1, le=10**15)]  # of training, for each
     networks: Annotated[tuple[Compared, ...], Field(min_length=1, max_length=1001)]  # the first is the one found
+    predicts: OutputKind = "classes"
+
+    @property
+    def metric(self) -> Metric:
+        """What networks are measured by."""
+        return OBJECTIVES[self.predicts].metric
 
     @property
     def done(self) -> int:
@@ -75,7 +84,7 @@ class Comparison(BaseModel):
 
     def to_plain(self) -> dict[str, Any]:
         """Return what `comparison.json` says, without its checksum."""
-        return self.model_dump(mode="json")
+        return self.model_dump(mode="json", exclude={"predicts"} if self.predicts == "classes" else None)
 
     @property
     def standing(self) -> Standing | None:
@@ -90,13 +99,12 @@ class Comparison(BaseModel):
         if of is None:
             return f"{self.done:,} of {counted(len(self.networks), 'architecture')} trained"
         count = len(of.others)
-        accuracies = (
-            f"{percent(of.mean)} on average, {percent(min(of.others), unit=False)} to {percent(max(of.others))}"
-        )
+        text, name = self.metric.text, "" if self.metric.is_share else f"{self.metric.name} "
+        accuracies = f"{text(of.mean)} on average, {text(min(of.others), unit=False)} to {text(max(of.others))}"
         if count == 1:
-            accuracies = percent(of.mean)
+            accuracies = text(of.mean)
         return (
-            f"found {percent(of.found)}; {counted(count, 'random architecture')} {self.kind}: {accuracies}; "
+            f"found {name}{text(of.found)}; {counted(count, 'random architecture')} {self.kind}: {accuracies}; "
             f"rank {of.rank} of {count + 1}"
         )
 
@@ -130,7 +138,7 @@ def percent(share: float, *, unit: bool = True) -> str:
     >>> percent(0.93128), percent(1, unit=False)
     ('93.1 %', '100.0')
     """
-    return f"{100 * share:.1f}{' %' if unit else ''}"
+    return ACCURACY.text(share, unit=unit)
 
 
 def parse_comparison(content: object) -> Comparison:

@@ -10,6 +10,7 @@ from typing import Any
 
 from bayesnas_graph.diagnostics.reading import read_json
 from bayesnas_graph.runs.layers import PrunedLayer, Share
+from bayesnas_graph.runs.objectives import as_rows, metric_in
 from bayesnas_graph.runs.reading.history import LARGEST
 from bayesnas_graph.runs.reading.run import Numbers, RunRecord, read_numbers, read_object
 
@@ -135,8 +136,9 @@ def _share(plain: Any) -> Share:
     return Share(int(_finite(plain["kept"])), int(_finite(plain["of"])))
 
 
-def _network(plain: Any) -> NetworkRecord | None:
+def _network(found: Any) -> NetworkRecord | None:
     try:
+        plain = as_rows(found, metric_in(found))
         return NetworkRecord(
             widths=str(plain["widths"]),
             parameters=int(_finite(plain["parameters"])),
@@ -146,14 +148,15 @@ def _network(plain: Any) -> NetworkRecord | None:
             latency={int(timing["batch"]): _finite(timing["median"]) for timing in plain["latency"]},
             flops_at_least=bool(plain.get("flops_at_least")),
         )
-    except (KeyError, TypeError, ValueError, OverflowError):
+    except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
         return None
 
 
-def _cut(plain: Any) -> float | None:
+def _cut(found: Any) -> float | None:
     try:
+        plain = as_rows(found, metric_in(found))
         return 100 * (1 - _finite(plain["accuracy"]))
-    except (KeyError, TypeError, ValueError, OverflowError):
+    except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
         return None
 
 

@@ -14,6 +14,7 @@ from bayesnas_graph.diagnostics import Diagnostic, NasError, reading
 from bayesnas_graph.diagnostics.checksums import Changed, help_for
 from bayesnas_graph.diagnostics.reading import LARGEST_JSON, read_file
 from bayesnas_graph.diagnostics.words import at_least
+from bayesnas_graph.runs.objectives import ACCURACY, Metric, as_rows, metric_in
 from bayesnas_graph.runs.paths import RunPaths, not_a_run
 from bayesnas_graph.runs.reading.comparison import Comparison, read_comparison
 from bayesnas_graph.runs.reading.outline import Outline, OutlineSwitch
@@ -47,6 +48,7 @@ class RunRecord:
     heard: datetime | None  # when the log was last written
     comparison: Comparison | None = None  # with random architectures
     warnings: tuple[Diagnostic, ...] = ()  # about files that cannot be read or have changed, if they were looked at
+    metric: Metric = ACCURACY  # what rows and result call `accuracy`
 
     @property
     def state(self) -> Literal["running", "stopped", "finished", "unfinished"]:
@@ -146,18 +148,21 @@ def read_run_record(paths: RunPaths) -> RunRecord:
     manifest = read_object(paths.manifest_file, _MANIFEST)
     if manifest is None or not all(isinstance(manifest.get(key, kind()), kind) for key, kind in _OPTIONAL.items()):
         raise _no_run(paths)
+    rows = tuple(read_numbers(paths.metrics, _METRICS))
+    result = read_result(paths.result, _TRAINED if manifest.get("kind") in ("train", "compress") else _RESULT)
     record = RunRecord(
         folder=paths.path,
         manifest=manifest,
         running=is_locked(paths.lock),
         outline=_outline(paths.outline),
-        rows=tuple(read_numbers(paths.metrics, _METRICS)),
+        rows=rows,
         updates=tuple(read_numbers(paths.updates, _UPDATES)),
         closed=frozenset(_closed(paths)),
         checkpoint=_last_step(paths.checkpoints),
-        result=read_object(paths.result, _TRAINED if manifest.get("kind") in ("train", "compress") else _RESULT),
+        result=result,
         heard=_written(paths.comparison) or _written(paths.metrics),
         comparison=read_comparison(paths),
+        metric=_metric(paths),
     )
     paths.check_there()
     return record
@@ -208,15 +213,31 @@ def read_object(path: Path, kinds: Mapping[str, type]) -> dict[str, Any] | None:
         content = reading.read_json(path)
     except (OSError, ValueError):
         return None
-    valid = isinstance(content, dict) and all(isinstance(content.get(key), kind) for key, kind in kinds.items())
-    return content if valid else None
+    return content if isinstance(content, dict) and _has(content, kinds) else None
+
+
+def read_result(path: Path, kinds: Mapping[str, type]) -> dict[str, Any] | None:
+    """Read `result.json`, where the metric is called `accuracy`, whichever it is; None if it is anything else."""
+    content = read_object(path, {})
+    found = {} if content is None else as_rows(content, metric_in(content))
+    return found if content is not None and _has(found, kinds) else None
+
+
+def _metric(paths: RunPaths) -> Metric:
+    """The metric of a run, as its tables and its result call it."""
+    first: dict[str, str] = next(read_rows(paths.metrics), {})
+    return metric_in({*first, *(read_object(paths.result, {}) or {})})
+
+
+def _has(content: Mapping[str, Any], kinds: Mapping[str, type]) -> bool:
+    return all(isinstance(content.get(key), kind) for key, kind in kinds.items())
 
 
 def read_numbers(path: Path, needed: tuple[str, ...]) -> Iterator[Numbers]:
-    """Read a table of numbers. Incomplete and malformed lines are skipped."""
+    """Read a table of numbers, where the metric is called `accuracy`, whichever it is. Malformed lines are skipped."""
     for row in read_rows(path):
         try:
-            numbers = {key: float(value) for key, value in row.items()}
+            numbers = {key: float(value) for key, value in as_rows(row, metric_in(row)).items()}
         except ValueError:
             continue
         if all(isfinite(numbers.get(key, nan)) for key in needed):

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from itertools import combinations
 from statistics import fmean
 
+from bayesnas_graph.runs.objectives import ACCURACY, Metric
 from bayesnas_graph.runs.sweep.folder import RunResult, SweepRun
 
 RUN = ("seed", "state", "parameters", "flops", "accuracy", "kept", "switches", "error", "folder", "resubmitted")
@@ -22,7 +23,7 @@ def summary(runs: Sequence[SweepRun]) -> list[Cells]:
     for run in runs:
         by_point.setdefault(run.point.values, []).append(run)
     keys = tuple(key for key, _ in runs[0].point.values)
-    return [(*keys, *POINT), *(_row(seeds) for seeds in by_point.values())]
+    return [(*keys, *_metric(runs).columns(POINT)), *(_row(seeds) for seeds in by_point.values())]
 
 
 def _row(runs: Sequence[SweepRun]) -> Cells:
@@ -39,6 +40,11 @@ def _row(runs: Sequence[SweepRun]) -> Cells:
         "" if alike is None else f"{alike:.2f}",
         str(len(set(architectures))) if results else "",
     )
+
+
+def _metric(runs: Sequence[SweepRun]) -> Metric:
+    """Return what the runs are measured by."""
+    return next((run.result.metric for run in runs if run.result is not None), ACCURACY)
 
 
 def overlap(architectures: Sequence[frozenset[str]]) -> float | None:
@@ -66,7 +72,7 @@ def to_csv(runs: Sequence[SweepRun]) -> str:
     """Return a CSV table with a row for each run."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([*(key for key, _ in runs[0].point.values), *RUN])
+    writer.writerow([*(key for key, _ in runs[0].point.values), *_metric(runs).columns(RUN)])
     for run in runs:
         result = run.result
         numbers = (

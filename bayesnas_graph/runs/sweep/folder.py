@@ -18,6 +18,7 @@ from bayesnas_graph.diagnostics.reading import LARGEST_JSON, read_file, read_jso
 from bayesnas_graph.diagnostics.source import Source
 from bayesnas_graph.runs.consent import settings_name_code
 from bayesnas_graph.runs.folder import RunFolder
+from bayesnas_graph.runs.objectives import ACCURACY, Metric, as_rows, metric_in
 from bayesnas_graph.runs.paths import folder_gone, is_gone
 from bayesnas_graph.runs.reading.outline import Outline
 from bayesnas_graph.runs.settings import Settings
@@ -59,9 +60,16 @@ class RunResult(BaseModel):
 
     parameters: int
     flops: int
-    accuracy: float
+    accuracy: float  # or another metric
     kept: int
     switches: int
+    metric: Metric = ACCURACY
+
+    @staticmethod
+    def of(content: Any) -> RunResult:
+        """Return what a `result.json` says. Raises ValueError or TypeError if it is not one."""
+        metric = metric_in(content)
+        return RunResult.model_validate(as_rows(content, metric) | {"metric": metric})
 
 
 @dataclass(frozen=True)
@@ -145,10 +153,10 @@ def run_of(folder: SweepFolder, point: Point) -> SweepRun:
     """Return the state of a point from its folder: done or waiting."""
     run = folder.run(point)
     try:
-        result = RunResult.model_validate(read_json(run.result))
+        result = RunResult.of(read_json(run.result))
         verdicts = read_json(run.decision)["verdicts"]
         kept = frozenset(str(verdict["name"]) for verdict in verdicts if verdict["keep"])
-    except (OSError, ValueError, KeyError, TypeError):  # incomplete: resuming the run writes them again
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):  # incomplete: resuming the run writes them again
         return SweepRun(point)
     return SweepRun(point, "done", result, kept - _zeros(run))
 

@@ -23,7 +23,7 @@ from bayesnas_graph.runtime.precision import precise, sent
 from bayesnas_graph.search.baseline import Baseline, Judgement, best_of_choices
 from bayesnas_graph.search.contests import Contests, gumbel
 from bayesnas_graph.search.learner import SearchLearner
-from bayesnas_graph.search.measure import accuracy
+from bayesnas_graph.search.measure import metric
 from bayesnas_graph.search.problem import Batch
 from bayesnas_graph.search.sampling import opened
 from bayesnas_graph.search.strategy import Draw, Part, Rates
@@ -48,7 +48,7 @@ class Random(Baseline):
         return 0.0
 
     def judge(self, learner: SearchLearner, batches: Sequence[Batch], number: int) -> Judgement:
-        """Return strengths: the mean accuracy of the architectures with a switch, plus 1 if the best one has it."""
+        """Return strengths: the mean metric of the architectures with a switch, plus 1 if the best one has it."""
         contests = learner.contests_on_cpu
         numbers = generator(contests.contest.device, learner.config.seed, "samples", number)
         best, most = None, -1.0
@@ -58,7 +58,7 @@ class Random(Baseline):
             gates = contests.gates(precise(winners))[learner.group_on_cpu]
             learner.supernet.set_gates(sent(gates.to(learner.supernet.gates.dtype), learner.units.device))
             with learner.computing(opened(learner, gates)):
-                found = accuracy(learner, batches)
+                found = max(0.0, metric(learner, batches))  # R2 can be below 0, which is as good as nothing
             stays = learner.units.new_tensor(_stays(contests, winners))
             right, times = right + found * stays, times + stays
             if found > most:

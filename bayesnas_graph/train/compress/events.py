@@ -85,7 +85,8 @@ class CompressRecorder(CompressWatcher):
         cut(self.folder.loops, LOOPS, "loop", loop.number, until=loop.number)  # in order
 
     def _cut(self, last: int, until: int) -> bool:
-        return cut(self._table, METRICS, "epoch", last, until)
+        columns = self._known.problem.objective.metric.columns(METRICS)
+        return cut(self._table, columns, "epoch", last, until)
 
     @property
     def _known(self) -> Stage:

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from bayesnas_graph.bayes import THRESHOLD, CrossEntropy, weight_curvature
+from bayesnas_graph.bayes import THRESHOLD, weight_curvature
 from bayesnas_graph.codegen.emit.weights import ByNode
 from bayesnas_graph.codegen.supernet import ReferenceNetwork
 from bayesnas_graph.diagnostics import Diagnostic, NasError
 from bayesnas_graph.ir import Graph
 from bayesnas_graph.runs.config.compress import CompressConfig
 from bayesnas_graph.runs.device import Device
+from bayesnas_graph.runs.objectives import objective_of
 from bayesnas_graph.train.compress.connectivity import gets_through, is_connected
 from bayesnas_graph.train.compress.groups import Groups
 from bayesnas_graph.train.compress.masks import masks_of, without
@@ -35,10 +36,10 @@ def measured(graph: Graph, weights: ByNode, batches: Iterable[tuple[Tensor, Tens
     """Measure the curvature by every weight, and the loss."""
     batch_list, mean = list(batches), device.processes.mean
     network = ReferenceNetwork(graph).to(device.torch_device).take(weights).eval()
-    samples = sum(len(y) for _, y in batch_list)
+    samples, measure = sum(len(y) for _, y in batch_list), objective_of(graph).loss()
     with torch.no_grad():
-        loss = torch.stack([CrossEntropy()(network(x)[0], y) * (len(y) / samples) for x, y in batch_list]).sum()
-    curvature = weight_curvature(network, batch_list, CrossEntropy())
+        loss = torch.stack([measure(network(x)[0], y) * (len(y) / samples) for x, y in batch_list]).sum()
+    curvature = weight_curvature(network, batch_list, measure)
     h = {node: {name: mean(value, samples) for name, value in named.items()} for node, named in curvature.items()}
     return Measured(h, float(mean(loss, samples)))
 

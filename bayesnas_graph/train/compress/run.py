@@ -21,6 +21,7 @@ from bayesnas_graph.runs.layers import PrunedLayer
 from bayesnas_graph.runs.loading import check_batch_norms, load_data
 from bayesnas_graph.runs.manifest import Kind
 from bayesnas_graph.runs.memory import check_step, check_training_memory
+from bayesnas_graph.runs.objectives import Metric
 from bayesnas_graph.runs.subject import Subject
 from bayesnas_graph.runs.task import RunKind, Task
 from bayesnas_graph.train.compress.events import CompressRecorder, CompressWatcher
@@ -45,12 +46,12 @@ class NetworkSummary:
     score: Score
     latencies: tuple[Latency, ...] = ()
 
-    def to_plain(self) -> dict[str, Any]:
+    def to_plain(self, metric: Metric) -> dict[str, Any]:
         """Return dictionaries, lists, strings and numbers."""
         return {
             "widths": self.widths,
             **self.size.to_plain(),
-            "accuracy": self.score.accuracy,
+            metric.column: self.score.accuracy,
             "loss": self.score.loss,
             "latency": [asdict(latency) for latency in self.latencies],
         }
@@ -112,7 +113,7 @@ class CompressRun(RunKind[CompressionProblem, CompressConfig, CompressWatcher, C
         return _measured(work, weights, score, smaller, baseline)
 
     def write_results(self, task: CompressTask, outcome: CompressOutcome) -> None:
-        folder, text = task.folder, outcome.network.text
+        folder, text, metric = task.folder, outcome.network.text, task.problem.objective.metric
         folder.write(folder.network, text.text)
         folder.write(folder.source, outcome.program.text)
         write_weights(folder.weights, state_of(outcome), fingerprint(text.graph))
@@ -120,14 +121,14 @@ class CompressRun(RunKind[CompressionProblem, CompressConfig, CompressWatcher, C
         result = {
             "loops": outcome.loops,
             "on_target": outcome.on_target,
-            "accuracy": outcome.left.score.accuracy,
+            metric.column: outcome.left.score.accuracy,
             "parameters": outcome.left.size.parameters,
             "flops": outcome.left.size.flops,
             **({"flops_at_least": True} if outcome.left.size.flops_at_least else {}),
-            "whole": outcome.whole.to_plain(),
-            "left": outcome.left.to_plain(),
-            "cut": asdict(outcome.cut),
-            "rival": outcome.baseline and outcome.baseline.to_plain(),
+            "whole": outcome.whole.to_plain(metric),
+            "left": outcome.left.to_plain(metric),
+            "cut": {"loss": outcome.cut.loss, metric.column: outcome.cut.accuracy},
+            "rival": outcome.baseline and outcome.baseline.to_plain(metric),
         }
         folder.write_json(folder.result, result)
 

@@ -26,6 +26,7 @@ from bayesnas_graph.passes.shrink import Shrunk, shrink
 from bayesnas_graph.runs.config.compress import CompressConfig
 from bayesnas_graph.runs.device import Device
 from bayesnas_graph.runs.folder import RunFolder
+from bayesnas_graph.runs.objectives import Objective, objective_of
 from bayesnas_graph.runs.seeds import seed_everything
 from bayesnas_graph.runs.subject import Subject
 from bayesnas_graph.train.checkpoint import TrainCheckpoints
@@ -69,6 +70,11 @@ class CompressionProblem:
     def graph(self) -> Graph:
         """The whole network."""
         return self.subject.network.graph()
+
+    @property
+    def objective(self) -> Objective:
+        """What the network is trained for."""
+        return objective_of(self.graph)
 
     @cached_property
     def groups(self) -> tuple[Groups, ...]:
@@ -299,7 +305,7 @@ class CompressWork:
         module.load_state_dict(as_state(weights, {}, program))
         module.to(self.device.torch_device)
         problem = TrainingProblem(self.config.dense, graph, self.problem.data)
-        return score(module, problem.test_batches(self.device), self.device)
+        return score(module, problem.test_batches(self.device), self.device, problem.objective)
 
 
 def _zeros(weights: ByNode) -> Masks:
