@@ -87,6 +87,22 @@ def test_a_script_that_uses_the_wheel_passes_a_strict_type_checker(
     assert 'expression has type "str"' in mypy(program, tmp_path / "wrong.py", request)
 
 
+@pytest.mark.long
+def test_the_first_example_of_the_api_runs(program: list[str], tmp_path: Path) -> None:
+    """The search is a short one here."""
+    page = (ROOT / "docs" / "api.md").read_text()
+    example = page.partition("```python\n")[2].partition("```")[0]
+    short = 'output="run", iterations=1, steps=4, warmup=4, finish=4, threads=1'
+    assert example.count('output="run"') == 1
+    (tmp_path / "example.py").write_text(example.replace('output="run"', short))
+    accuracy, architectures = run([str(Path(program[0]).parent / "python")], "example.py", cwd=tmp_path).split()
+    assert 0 <= float(accuracy) <= 1
+    assert int(architectures) == 2**24
+    code = "import torch, digits; print(sum(one.numel() for one in digits.Digits().parameters()) > 0)"
+    assert run([sys.executable], "-c", code, cwd=tmp_path) == "True\n"
+    assert (tmp_path / "digits.safetensors").is_file()
+
+
 def mypy(program: list[str], script: Path, request: pytest.FixtureRequest) -> str:
     """What mypy prints on a script in the environment of the wheel. It reads no settings of this project."""
     cache = request.config.cache.mkdir("mypy-wheel")

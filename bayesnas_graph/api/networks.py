@@ -37,8 +37,8 @@ def stats(network: AnyNetwork, *, allow_python: bool = False) -> SpaceStats:
 def diff(before: AnyNetwork, after: AnyNetwork, network: str | None = None, *, allow_python: bool = False) -> SpaceDiff:
     """Compare two spaces: operations, switches, wiring and budgets.
 
-    Each is a loaded network, a file, a shipped space, a text, or a graph in a `.json` file. `network` is the one to
-    load from files and texts, by default the first. Raises NasError for what cannot be loaded.
+    `before` and `after` are loaded networks, files, shipped spaces, texts, or graphs in `.json` files. `network` is the
+    one to load from files and texts, by default the first. Raises NasError for what cannot be loaded.
     """
 
     def part(space: AnyNetwork) -> Network | Path:
@@ -60,8 +60,9 @@ def sample(
     """Draw architectures of a network at random: connected, distinct, and meeting what the network requires.
 
     The network is loaded, or the first one of a file, a shipped space or a text. Each architecture is as likely as any
-    other (see `Sample.is_uniform`). `derive` takes the switches of one as `keep`. Fewer are returned if there are not
-    so many. Raises NasError if none is found.
+    other (see `Sample.is_uniform`), and the same `seed` draws the same ones; `with_replacement` may draw one again.
+    `derive` takes the switches of one as `keep`. There are `count` of them, or fewer if the space has no more. Raises
+    NasError if none is found.
     """
     from bayesnas_graph.derive.sample import sample
 
@@ -82,8 +83,8 @@ def compile(
 
     The network is loaded, or the first one of a file, a shipped space or a text. `zero` is where a choice is closed as
     a whole, before or after its candidates; `mode` says which uses of a motif share their switches. Operations are
-    fused for speed on a `device` with batches of this size, unless `fuse` is false. Raises NasError for a network with
-    errors.
+    fused for speed on a `device` with `batch` samples per step, unless `fuse` is false. Raises NasError for a network
+    with errors.
     """
     from bayesnas_graph import passes
     from bayesnas_graph.codegen.supernet import Supernet
@@ -111,10 +112,12 @@ def derive(
 ) -> Architecture:
     """Return the architecture found by a search, or one of a space that is given. Raises NasError.
 
-    What a search has found is changed by a rule: at most this many candidates per edge or per node, at most this many
-    parameters or multiply-adds, ranked by `rank`. A given architecture is a text in one of the notations of
-    `--architecture`, or the switches to `keep`, by name. `network`, `space` and parameters put the cells into another
-    network. Parameters are given by name or, if the name is taken, in `parameters`.
+    The `source` of what was found is a search or its folder. A rule changes it: the best candidates of every edge
+    (`keep_per_edge`) or node (`keep_per_node`), or of the whole network within so many `params` or `flops`; `rank` is
+    what is best. The source of a given one is a file, a shipped space, a text or a loaded network: `architecture` is a
+    text in one of the notations of `--architecture`, and `keep` the names of switches.
+
+    `network`, `space` and `parameters` put the cells into another network. Parameters may also be given by name.
     """
     from bayesnas_graph.derive import Rule, given_architecture
     from bayesnas_graph.runs.searched import architecture_of
@@ -124,8 +127,8 @@ def derive(
     if architecture is not None and keep is not None:
         raise TypeError("derive takes an architecture or the switches to keep, not both")
     given = architecture if architecture is not None else keep
-    if isinstance(source, Network):
-        network, values = network or source.name, {**dict(source.given), **values}
+    if isinstance(source, Network) and network in (None, source.name):
+        network, values = source.name, {**dict(source.given), **values}
     if given is not None:
         return given_architecture(path, given, network=network, parameters=values, allow_python=allow_python)
     if isinstance(path, Text) or isinstance(source, Network):

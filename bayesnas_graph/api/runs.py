@@ -110,9 +110,10 @@ def sweep(
 ) -> Sweep:
     """Search once for every combination of values and every seed, in a new folder, or resume a sweep.
 
-    Every search is a process of its own, and `jobs` of them run at a time, by default as many as there are cores or
-    GPUs for. `axes` are lists of values by setting; the space and other settings are as for `search`. The result has
-    the state and numbers of every run, also of those that fail. Raises NasError for settings that cannot be used.
+    The space, its `recipe` and other settings are as for `search`. `axes` are lists of values by setting, each searched
+    with `seeds` seeds. Every search is a process of its own; `jobs` of them run at a time, by default one for each GPU,
+    or what the cores allow. With `ray` they run on a Ray cluster. The result has the state and numbers of every run,
+    also of those that failed. Raises NasError for settings that cannot be used.
     """
     from bayesnas_graph.runs.sweep.schedule import SweepWatcher
     from bayesnas_graph.runs.sweep.task import create_sweep, resume_sweep, run_to_end
@@ -229,8 +230,9 @@ def evaluate(
 ) -> Evaluation:
     """Measure the network of a run, or another one: accuracy on the test set, size and latency. Raises NasError.
 
-    The source is as for `compress`. Settings are those of `bayesnas-graph eval`; a run provides the defaults. Latency
-    is measured `runs` times. Without data, accuracy is not measured; without weights, random ones are used.
+    The source is as for `compress`, with a file of `weights` if it is not a run. Settings are those of `bayesnas-graph
+    eval`, or `config`; a run provides the defaults. Latency is measured `runs` times. Without data, accuracy is not
+    measured; without weights, random ones are used.
     """
     from bayesnas_graph.codegen.emit.memory import check_memory
     from bayesnas_graph.codegen.export.weights import weights_by_node

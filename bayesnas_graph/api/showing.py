@@ -41,8 +41,8 @@ def draw(
     An `architecture` of a space is given as for `derive`, or by the switches to `keep`. `cells` names the motifs to
     draw, by default all. Notebooks show a drawing; it has its picture in other formats, and figures for papers.
 
-    With `path`, the picture is written in the format of its ending, and an existing file that would change is replaced
-    only with `force`. Raises NasError for what cannot be loaded, drawn or written.
+    With `path`, the picture is written in the format of its ending and in the colours of `theme`, and an existing file
+    that would change is replaced only with `force`. Raises NasError for what cannot be loaded, drawn or written.
     """
     from bayesnas_graph.report.drawing import Drawing, drawing_of, given_drawing, kept_drawing
     from bayesnas_graph.report.pictures.files import ENDINGS, format_of
@@ -78,9 +78,10 @@ def report(
 ) -> ReportPage:
     """Return the page on a run or a sweep, or on several runs that it compares, as HTML and as pictures.
 
-    With `output`, the page is written to a file, `figures` is a folder for all of its charts and cells, and `movie` a
-    file for the search as an animated picture. Existing files that would change are replaced only with `force`. Raises
-    NasError for a folder that is not a run, for what cannot be drawn or written, and without the extra `report`.
+    `runs` are results or folders. With `output`, the page is written to a file, `figures` is a folder for all of its
+    charts and cells, and `movie` a file for the search as an animated picture. Existing files that would change are
+    replaced only with `force`. Raises NasError for a folder that is not a run, for what cannot be drawn or written, and
+    without the extra `report`.
     """
     from bayesnas_graph.report.builder import build_page
     from bayesnas_graph.report.movie import movie_problem

@@ -30,7 +30,7 @@ OPTIONS = (*CHOICES, "config")
 def load_hugging_face(spec: str, shape: Shape | None) -> Data:
     """Load a dataset from a folder or from the cache of `datasets`, with images resized to a shape. Raises NasError."""
     address = _address(spec)
-    with _settings(offline=True):
+    with _offline():
         try:
             found = _load(address)
         except (ConnectionError, FileNotFoundError):
@@ -50,12 +50,11 @@ def load_hugging_face(spec: str, shape: Shape | None) -> Data:
 def download_hugging_face(spec: str) -> str:
     """Download a dataset into the cache of `datasets`. Return its name. Raises NasError."""
     address = _address(spec)
-    with _settings(offline=False):
-        try:
-            _load(address)
-        except Exception as error:  # of any type, depending on the format
-            message = f"cannot download `{address.place}`: {error_text(error)}"
-            raise NasError([Diagnostic("NAS506", message, help="check the connection, and the name")]) from None
+    try:
+        _load(address)
+    except Exception as error:  # of any type, depending on the format
+        message = f"cannot download `{address.place}`: {error_text(error)}"
+        raise NasError([Diagnostic("NAS506", message, help="check the connection, and the name")]) from None
     return address.place
 
 
@@ -74,25 +73,24 @@ def _load(address: Address) -> Any:
 
 
 @contextmanager
-def _settings(*, offline: bool) -> Iterator[None]:
-    """Let `datasets` connect to nothing, and show nothing, while it loads what is here."""
-    settings: list[tuple[Any, str]] = [
-        (import_module("datasets.config"), "HF_HUB_OFFLINE"),
-        (import_module("huggingface_hub.constants"), "HF_HUB_OFFLINE"),
-    ]
-    bars: Any = import_module("datasets.utils")
-    before, bars_before = [getattr(*setting) for setting in settings], bars.is_progress_bar_enabled()
+def _offline() -> Iterator[None]:
+    """Let `datasets` connect to nothing, and say nothing, while it loads what is here."""
+    modules: list[Any] = [import_module("datasets.config"), import_module("huggingface_hub.constants")]
+    utils: Any = import_module("datasets.utils")
+    were_offline, had_bars = [module.HF_HUB_OFFLINE for module in modules], utils.is_progress_bar_enabled()
+    verbosity = utils.logging.get_verbosity()
+    utils.disable_progress_bars()
+    utils.logging.set_verbosity_error()
+    for module in modules:
+        module.HF_HUB_OFFLINE = True
     try:
-        if offline:
-            bars.disable_progress_bars()
-            for module, name in settings:
-                setattr(module, name, True)
         yield
     finally:
-        for (module, name), value in zip(settings, before, strict=True):
-            setattr(module, name, value)
-        if offline and bars_before:
-            bars.enable_progress_bars()
+        for module, was_offline in zip(modules, were_offline, strict=True):
+            module.HF_HUB_OFFLINE = was_offline
+        utils.logging.set_verbosity(verbosity)
+        if had_bars:
+            utils.enable_progress_bars()
 
 
 def _part(dataset: Any, spec: str, part: Part, wanted: Columns, shape: Shape | None) -> GivenPart:

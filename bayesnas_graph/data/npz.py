@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from lzma import LZMAError
 from math import prod
 from typing import Any, NoReturn
 from zipfile import BadZipFile, ZipFile
@@ -47,7 +48,7 @@ def load_npz(spec: str) -> Data:
             return _read(address, archive)
     except OSError as error:
         unreadable(address.path, error)
-    except (BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+    except (BadZipFile, LZMAError, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
         _damaged(address, f"is not an `.npz` file: {error}")
 
 

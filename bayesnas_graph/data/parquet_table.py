@@ -29,7 +29,7 @@ def load_parquet(spec: str) -> Data:
     try:
         with open_file(address.path) as file:
             return _read(address, parquet.ParquetFile(file))
-    except arrow.ArrowException as error:
+    except (arrow.ArrowException, UnicodeDecodeError) as error:
         problem = str(error).partition("\n")[0]
         message = f"`{address.path}` cannot be read as Parquet: {problem}"
         raise NasError([Diagnostic("NAS503", message, help="check how the file was written")]) from None

@@ -42,7 +42,7 @@ class Drawing:
         return Drawing(network.name, diagram_of(network))
 
     @staticmethod
-    def loaded(loaded: Loaded) -> Drawing:
+    def of_loaded(loaded: Loaded) -> Drawing:
         """Return the drawing of a network from a file."""
         return replace(Drawing.of(loaded.network), warnings=loaded.warnings)
 
@@ -114,7 +114,7 @@ def drawing_of(
         if whole:
             message = f"`{path}` is not a run folder, and is always drawn as a whole"
             raise NasError([Diagnostic("NAS602", message, help="omit `--space`")])
-        return Drawing.loaded(load_network(path, name, parameters, allow_python=allow_python))
+        return Drawing.of_loaded(load_network(path, name, parameters, allow_python=allow_python))
     if name is not None or parameters:
         message = f"`{path}` is a run folder, and has its own network"
         raise NasError([Diagnostic("NAS601", message, help="omit `--network` and `-p`")])
@@ -160,7 +160,7 @@ def _of_run(path: Path, *, whole: bool, allow_python: bool) -> Drawing:
             help = f"finish it with `bayesnas-graph compress --resume {shlex.quote(str(path))}`"
             raise NasError([Diagnostic("NAS602", f"`{path}` has not finished", help=help)])
         check_unchanged(folder, folder.network)
-        return Drawing.loaded(load_network(folder.network, allow_python=allow_python))
+        return Drawing.of_loaded(load_network(folder.network, allow_python=allow_python))
     space = Drawing.of(run.space.network)
     if kind != "search" or whole:
         return space
@@ -179,7 +179,7 @@ def _of_derivation(path: Path, *, whole: bool, allow_python: bool) -> Drawing:
     if whole:
         help = "draw the space itself"
         raise NasError([Diagnostic("NAS602", f"the space of `{path}` no longer exists", help=help)])
-    return Drawing.loaded(load_network(path / "network.nas", allow_python=allow_python))
+    return Drawing.of_loaded(load_network(path / "network.nas", allow_python=allow_python))
 
 
 def _derived_from(path: Path, *, allow_python: bool) -> Drawing | None:
@@ -191,7 +191,7 @@ def _derived_from(path: Path, *, allow_python: bool) -> Drawing | None:
             manifest = read_run_record(RunPaths(Path(about["run"]))).manifest
             if manifest["space"] == about["space"]:
                 file, called = RunPaths(Path(about["run"])).space_file(manifest["file"]), manifest.get("called")
-        return Drawing.loaded(load_network(file, about["network"], values, called=called, allow_python=allow_python))
+        return Drawing.of_loaded(load_network(file, about["network"], values, called=called, allow_python=allow_python))
     except (NasError, OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from bayesnas_graph.train.compress.run import CompressOutcome, NetworkSummary
     from bayesnas_graph.train.loop import TrainOutcome
 
+__all__ = ["CompressResult", "SearchResult", "TrainResult"]
+
 
 @dataclass(frozen=True, eq=False)
 class SearchResult:

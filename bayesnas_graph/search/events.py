@@ -18,6 +18,8 @@ from bayesnas_graph.search.outline import outline_of
 from bayesnas_graph.search.problem import Problem
 from bayesnas_graph.search.progress import SearchProgress
 
+__all__ = ["SearchWatcher", "StepRow"]
+
 
 @dataclass(frozen=True, slots=True)
 class StepRow:

@@ -25,6 +25,8 @@ from bayesnas_graph.search.own_loop import AnyLoss, check_prior_state, measured
 if TYPE_CHECKING:
     from bayesnas_graph.codegen.supernet import Supernet
 
+__all__ = ["Decided", "Measurements", "Prior", "decide", "moved", "penalty"]
+
 
 @torch.no_grad()
 def moved(

@@ -11,6 +11,8 @@ from bayesnas_graph.train.learner import TrainLearner
 from bayesnas_graph.train.problem import TrainingProblem
 from bayesnas_graph.train.progress import TrainProgress
 
+__all__ = ["EpochRow", "TrainWatcher"]
+
 
 @dataclass(frozen=True, slots=True)
 class EpochRow:

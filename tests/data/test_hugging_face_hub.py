@@ -67,6 +67,21 @@ def test_local_files(folder: Path, name: str, capfd: pytest.CaptureFixture[str])
 
 
 @has_datasets
+def test_the_cache(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """What was downloaded before is found by its name."""
+    import_module("datasets").load_dataset(str(folder / "files"))
+    (made,) = (path for path in folder.glob("cache/files/*/*/*") if path.is_dir())
+    cached = folder / "cache" / "someone___flowers" / "default" / "0.0.0" / made.name
+    cached.parent.mkdir(parents=True)
+    made.rename(cached)
+    for path in cached.glob("*.arrow"):
+        path.rename(path.with_name(path.name.replace("files-", "flowers-")))
+    capfd.readouterr()
+    check(load("hf:someone/flowers", folder, image_shape=(3, 8, 8)))
+    assert capfd.readouterr() == ("", "")
+
+
+@has_datasets
 def test_objects(folder: Path) -> None:
     """The same as `data=` in Python."""
     datasets: Any = import_module("datasets")

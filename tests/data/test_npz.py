@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import io
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
-from zipfile import ZipFile
+from zipfile import ZIP_BZIP2, ZIP_DEFLATED, ZIP_LZMA, ZipFile
 
 import numpy as np
 import pytest
@@ -111,6 +112,22 @@ def test_damaged_arrays(tmp_path: Path, content: bytes, message: str) -> None:
         load(f"npz:{tmp_path / 'a.npz'}", tmp_path)
     assert problem(error).code == "NAS503"
     assert message in problem(error).message
+
+
+@pytest.mark.parametrize("compression", [ZIP_DEFLATED, ZIP_BZIP2, ZIP_LZMA])
+def test_damaged_archives(tmp_path: Path, compression: int) -> None:
+    """They are read or refused."""
+    with ZipFile(tmp_path / "a.npz", "w", compression) as archive:
+        for name, array in (("x", X), ("y", Y)):
+            file = io.BytesIO()
+            np.save(file, array)
+            archive.writestr(f"{name}.npy", file.getvalue())
+    whole = (tmp_path / "a.npz").read_bytes()
+    assert load(f"npz:{tmp_path / 'a.npz'}", tmp_path).classes == 3
+    for place in range(0, len(whole), len(whole) // 60):
+        (tmp_path / "a.npz").write_bytes(whole[:place] + bytes([whole[place] ^ 255]) + whole[place + 1 :])
+        with suppress(NasError):
+            load(f"npz:{tmp_path / 'a.npz'}", tmp_path)
 
 
 def test_files_that_are_not_archives(tmp_path: Path) -> None:

@@ -192,10 +192,13 @@ def test_odd_parquet_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     ):
         with pytest.raises(NasError, match=message):
             load(f"{parquet_file(tmp_path, height=height)}?target=kind", tmp_path)
+    arrow: Any = import_module("pyarrow")
+    no_text = arrow.array([b"\xff"] * len(heights)).view(arrow.string())
     (tmp_path / "no.parquet").write_bytes(b"PAR1" + b"x" * 100)
-    with pytest.raises(NasError) as error:
-        load(f"parquet:{tmp_path / 'no.parquet'}?target=kind", tmp_path)
-    assert problem(error).code == "NAS503"
+    for spec in (f"parquet:{tmp_path / 'no.parquet'}", parquet_file(tmp_path, kind=no_text)):
+        with pytest.raises(NasError) as error:
+            load(f"{spec}?target=kind", tmp_path)
+        assert problem(error).code == "NAS503"
     monkeypatch.setattr(parquet_table, "MOST_VALUES", 10)
     with pytest.raises(NasError, match="has more than 10 values"):
         load(f"{parquet_file(tmp_path)}?target=kind", tmp_path)

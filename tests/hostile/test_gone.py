@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from bayesnas_graph import api
+from bayesnas_graph.api import networks
 from bayesnas_graph.diagnostics import NasError
 from bayesnas_graph.report import builder
 from bayesnas_graph.runs import opening
@@ -66,7 +67,7 @@ def vanishing(folder: Path, function: Callable[..., Any]) -> Callable[..., Any]:
     [
         (("status", "run"), reading, "read_object"),
         (("report", "run"), builder, "render_page"),
-        (("derive", "run"), api, "open_run"),
+        (("derive", "run"), networks, "open_run"),
         (("derive", "run", "--keep-per-edge", "1"), opening, "read_json"),
     ],
 )

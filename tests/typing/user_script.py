@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import assert_type
+from typing import Literal, assert_type
 
 import torch
 from torch import Tensor, nn
@@ -36,9 +36,8 @@ from bayesnas_graph.builder import (
 )
 from bayesnas_graph.data import Data, InMemory, load, statistics
 from bayesnas_graph.derive import Architecture, Rule, derive
-from bayesnas_graph.diagnostics import NasError, render
+from bayesnas_graph.diagnostics import render
 from bayesnas_graph.passes.analysis import cost
-from bayesnas_graph.report.builder import build_page
 from bayesnas_graph.search.contests import Contests
 from bayesnas_graph.search.events import SearchWatcher, StepRow
 from bayesnas_graph.search.prior import Prior
@@ -143,6 +142,40 @@ def own_loop(width: int) -> int:
     return cost(derived.graph).parameters
 
 
+def look(folder: Path) -> list[str]:
+    """Looks at a space, and returns what there is to read about it."""
+    network = nas.load("quickstart", width=4)
+    assert_type(network, nas.Network)
+    size = nas.stats(network)
+    assert_type(size.architectures, int)
+    assert_type(size.architecture_parameters.smallest.cost, int)
+    assert_type(nas.diff("quickstart", network).same, bool)
+    drawn = nas.sample(network, 2, seed=1).drawn[0]
+    assert_type(nas.derive(network, keep=drawn.switches).cost.parameters, int)
+    picture = nas.draw(network, folder / "net.svg", keep=drawn.switches, theme="dark")
+    assert_type(picture.svg, str)
+    assert_type(picture.page("pdf"), bytes)
+    assert_type(picture.figures(mono=True), dict[str, bytes])
+    described = nas.describe("darts")
+    assert_type([one.name for one in described.networks], list[str])
+    available = [one.name for one in nas.data_list(folder / "data") if one.is_available]
+    if "mnist" not in available:
+        assert_type(nas.data_get("mnist", folder / "data", watch=lambda name, received, total: None), tuple[Path, ...])
+    names = [one.name for one in nas.spaces()] + [one.signature for one in nas.ops("conv")]
+    return [nas.fmt("quickstart"), nas.explain("NAS201"), described.doc, *names]
+
+
+def tables(found: nas.SearchResult, trained: nas.TrainResult, smaller: nas.CompressResult) -> float:
+    """Computes with the tables of runs."""
+    assert_type([row["loss"] for row in found.metrics], list[float])
+    assert_type([row["lambda"] for row in found.updates], list[float])
+    assert_type({row["switch"]: row["gamma"] for row in found.switches}, dict[str, float | None])
+    assert_type([row["off"] for row in found.finalists], list[tuple[str, ...]])
+    assert_type([row["parameters"] for row in smaller.loops], list[int])
+    epochs = [*trained.metrics, *smaller.metrics, *smaller.baseline]
+    return max(row["test_accuracy"] for row in epochs)
+
+
 def main(folder: Path) -> int:
     try:
         for diagnostic in nas.check("quickstart"):
@@ -169,11 +202,15 @@ def main(folder: Path) -> int:
         assert_type(measured.score.accuracy if measured.score else 0.0, float)
         swept = nas.sweep("quickstart", axes={"lambda": [0.5]}, output=folder / "sweep", iterations=1, steps=20)
         assert_type(swept.folder.path, Path)
-        assert_type(build_page([found.path, smaller.path]).html(), str)
+        assert_type([run.test for run in nas.sweep_status(swept).runs], list[float | None])
+        assert_type(nas.status(found).state, Literal["running", "stopped", "finished", "unfinished"])
+        assert_type(nas.report([found, smaller], folder / "report.html").html(), str)
+        nas.search(nas.load("quickstart", width=4), output=folder / "small", iterations=1, warmup=2, steps=2)
+        print(tables(found, trained, smaller), *look(folder))
         images, labels = load("digits", folder / "data").train.take(torch.arange(4))
         assert_type(images, Tensor)
         assert_type(labels, Tensor)
-    except NasError as error:
+    except nas.NasError as error:
         assert_type([diagnostic.code for diagnostic in error.diagnostics], list[str])
         print(*map(render, error.diagnostics), file=sys.stderr)
         return 1

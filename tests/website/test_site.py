@@ -21,6 +21,7 @@ from tests import browser
 from tests.conftest import ROOT
 from website import demo
 from website.check import problems, seen
+from website.reference import VALUES
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # of MkDocs and its plugins, about each other
 REPORT = "<!doctype html><html><head><title>a report</title></head><body>a report</body></html>"
@@ -79,6 +80,14 @@ def test_the_reference_has_the_public_names(site: Path) -> None:
         assert len(documented) > 5
         places = {name: {f"{module.__name__}.{name}", f"{module.__name__}.{name}.{name}"} for name in documented}
         assert [name for name, place in places.items() if not place & anchors] == []
+
+
+def test_the_reference_has_what_the_verbs_return(site: Path) -> None:
+    page = site / "reference" / "values.html"
+    anchors = seen(page).anchors
+    assert set(VALUES) <= anchors
+    assert {f"{VALUES[0]}.{name}" for name in ("network", "architectures")} <= anchors
+    assert "<p>settings of all switches</p>" in page.read_text()
 
 
 def test_examples_of_docstrings_are_blocks(site: Path) -> None:

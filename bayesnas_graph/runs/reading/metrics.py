@@ -10,6 +10,16 @@ from typing import Any, TypedDict, TypeVar, cast, get_type_hints
 from bayesnas_graph.runs.reading.history import LARGEST
 from bayesnas_graph.runs.reading.run import read_rows
 
+__all__ = [
+    "EpochMetrics",
+    "FinalistMetrics",
+    "LoopMetrics",
+    "StepMetrics",
+    "SwitchMetrics",
+    "UpdateMetrics",
+    "read_metrics",
+]
+
 
 class StepMetrics(TypedDict):
     """Some steps of a search: a row of `metrics.csv`."""

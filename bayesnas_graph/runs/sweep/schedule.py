@@ -14,6 +14,8 @@ from bayesnas_graph.runs.sweep.folder import SweepFolder, SweepRequest, SweepRun
 from bayesnas_graph.runs.sweep.grid import Point
 from bayesnas_graph.runs.sweep.pool import Job, RunPool
 
+__all__ = ["Sweep", "SweepWatcher"]
+
 TURN = 0.2  # seconds between checks
 MOST_RESUBMITTED = 3  # times, for each run
 

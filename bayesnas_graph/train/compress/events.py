@@ -14,6 +14,8 @@ from bayesnas_graph.train.learner import TrainLearner
 from bayesnas_graph.train.problem import TrainingProblem
 from bayesnas_graph.train.progress import TrainProgress
 
+__all__ = ["CompressWatcher", "LoopRow", "Stage"]
+
 StageName = Literal["dense", "loops", "fine", "rival"]  # as run folders spell them: `rival` is the baseline
 LOOPS = ("loop", "lambda", "loss", "groups", "parameters", "flops", "operations", "seconds")
 
