@@ -53,9 +53,10 @@ def _number(text: str) -> float | None:
         return None
 
 
-def rows_for_testing(labels: Tensor, share: float) -> Tensor:
-    """Return which rows are for testing: of each class a random share, always the same."""
-    chosen = torch.zeros(len(labels), dtype=torch.bool)
+def rows_for_testing(targets: Tensor, share: float) -> Tensor:
+    """Return which rows are for testing: a random share of each class, or of all values; always the same."""
+    chosen = torch.zeros(len(targets), dtype=torch.bool)
+    labels = targets if targets.dtype == torch.int64 else torch.zeros(len(targets), dtype=torch.long)
     order = labels.argsort(stable=True)
     for rows in torch.tensor_split(order, torch.bincount(labels).cumsum(0)[:-1]):
         chosen[rows[split(len(rows), share, seed=0)[1]]] = True

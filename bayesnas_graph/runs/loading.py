@@ -63,16 +63,20 @@ def load_data(
     found = load(config.data, data_dir, image_shape=shape, seed=seed) if given is None else given.data
     data = padded(found, config.pad)
     check_augmentation(fitted(config, data), data)
-    _check_smoothing(subject.network, config)
+    _check_settings_of_classes(subject.network, config)
     return data
 
 
-def _check_smoothing(network: Network, config: DataSettings) -> None:
-    """Raise NasError if labels are to be smoothed where there are none."""
+def _check_settings_of_classes(network: Network, config: DataSettings) -> None:
+    """Raise NasError if labels are to be smoothed or mixed where there are no classes."""
     predicted = network.outputs[0].predicts
-    if isinstance(config, WeightSettings) and config.label_smoothing and not OBJECTIVES[predicted].smooths:
-        message = f"`label_smoothing` is for classes, but the network `{network.name}` predicts {predicted}"
-        raise NasError([Diagnostic("NAS601", message, help="leave it out")])
+    settings = {"mixup": config.mixup, "cutmix": config.cutmix}
+    if isinstance(config, WeightSettings):
+        settings["label_smoothing"] = config.label_smoothing
+    for key, value in settings.items():
+        if value and not OBJECTIVES[predicted].smooths:
+            message = f"`{key}` is for classes, but the network `{network.name}` predicts {predicted}"
+            raise NasError([Diagnostic("NAS601", message, help="leave it out")])
 
 
 def check_network_fits(network: Network, data: Data) -> None:

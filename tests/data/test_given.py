@@ -206,7 +206,7 @@ ODD: dict[str, Any] = {
     "has 12 images, but 11 labels for training": ((IMAGES, NUMBERS[1:]), pair()),
     "has 3 tensors for testing, not one of images and one": (pair(), TensorDataset(IMAGES, NUMBERS, NUMBERS)),
     "has images of type int64 for training": ((IMAGES.long(), NUMBERS), pair()),
-    "has labels of type float32 for testing": (pair(), (IMAGES, NUMBERS.float())),
+    "gives images of type float32 and labels of type float32": (pair(), (IMAGES, NUMBERS.float())),
     "has labels of type bool for training": ((IMAGES, NUMBERS > 0), pair()),
     "has labels of shape 12x3 for training": ((IMAGES, NUMBERS[:, None].expand(12, 3)), pair()),
     "has images of 1x4x4x1 for training": ((IMAGES[..., None], NUMBERS), pair()),

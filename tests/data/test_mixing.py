@@ -14,6 +14,7 @@ from torch.nn import functional as F
 from bayesnas_graph.bayes import CrossEntropy
 from bayesnas_graph.data import Augmentation, InMemory, Loading, Mixing, Statistics, training
 from bayesnas_graph.data.mixing import Mix, draw_mix, mixed_images, probabilities
+from bayesnas_graph.runs.objectives.classification import Classification
 from bayesnas_graph.runs.scaler import GradientScaler
 from bayesnas_graph.runs.step import backward
 from tests.data.test_batches import Elsewhere, same
@@ -148,7 +149,7 @@ def test_accuracy_counts_the_larger_share() -> None:
     nn.init.eye_(network.weight)
     scaler = GradientScaler(torch.device("cpu"), enabled=False)
     loss, accuracy = backward(
-        network, (outputs, targets), device(chosen), scaler, parts=1, smoothing=0.0, drop=0.0, auxiliary=0.0
+        network, (outputs, targets), Classification(3), device(chosen), scaler, parts=1, smoothing=0.0, drop=0.0
     )
     assert float(accuracy) == pytest.approx(2 / 3)
     torch.testing.assert_close(loss, F.cross_entropy(outputs, targets))

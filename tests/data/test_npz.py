@@ -64,7 +64,7 @@ def test_tables_and_classes_that_are_text(tmp_path: Path) -> None:
 ODD: dict[str, tuple[str, dict[str, Any]]] = {
     "lacks the arrays of images and labels: it has `images`": ("", {"images": X}),
     "has Python objects in `y`": ("", {"x": X, "y": np.array([{}] * 30)}),
-    "has labels of type float64 for training": ("", {"x": X, "y": Y / 2}),
+    "has labels of type bool for training": ("", {"x": X, "y": Y > 1}),
     "has images of type int64 for training": ("", {"x": X.astype(np.int64), "y": Y}),
     "has 30 images, but 29 labels for training": ("", {"x": X, "y": Y[1:]}),
     "has the label -1": ("", {"x": X, "y": Y - 1}),
@@ -136,3 +136,16 @@ def test_files_that_are_not_archives(tmp_path: Path) -> None:
         with pytest.raises(NasError) as error:
             load(f"npz:{tmp_path / name}", tmp_path)
         assert problem(error).code == code
+
+
+def test_numbers_with_a_fraction_are_values(tmp_path: Path) -> None:
+    data = load(saved(tmp_path, x=X, y=Y / 2), tmp_path)
+    assert (data.targets, data.classes) == ("values", 1)
+    assert (len(data.train), len(data.test)) == (24, 6)
+    found = torch.cat([part.take(torch.arange(len(part)))[1] for part in (data.train, data.test)])
+    assert sorted(found.flatten().tolist()) == sorted((Y / 2).tolist())
+
+
+def test_several_labels(tmp_path: Path) -> None:
+    data = load(saved(tmp_path, x=X, y=np.eye(4, dtype=np.int64)[Y]), tmp_path)
+    assert (data.targets, data.classes) == ("labels", 4)

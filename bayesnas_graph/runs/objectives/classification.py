@@ -42,7 +42,8 @@ class Classification(Objective):
         return (outputs.argmax(1) == targets).sum().view(1)
 
     def mean_terms(self, outputs: Tensor, targets: Tensor) -> Tensor:
-        return (outputs.argmax(1) == targets).float().mean().view(1)
+        labels = targets.argmax(1) if targets.ndim == 2 else targets  # of a mixed sample: the one with the larger share
+        return (outputs.argmax(1) == labels).float().mean().view(1)
 
     def value(self, terms: Sequence[float]) -> float:
         return terms[0]
