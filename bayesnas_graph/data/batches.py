@@ -6,7 +6,7 @@ A resumed run therefore sees the same batches, and so do several processes toget
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -74,6 +74,8 @@ def training(
     else:
         batches = _gathered(held, rows, list(random))
     for images, labels, drawn in batches:
+        if loading.augmentation.flip and labels.ndim > 2:  # maps move with their images
+            labels = crop_and_flip(labels.unsqueeze(1), replace(loading.augmentation, crop=0), drawn).squeeze(1)
         moved = normalise(crop_and_flip(images, loading.augmentation, drawn), loading.statistics)
         yield _arrange(erase(moved, loading.augmentation, drawn), loading), labels
 

@@ -45,32 +45,35 @@ def load_custom(spec: str) -> Data:
     kind = kind_of(target)
     if kind == "labels" or (kind == "values" and not names):
         return _of_vectors(train, test, spec, shape, target.shape[1], kind)
-    return _of_items(train, test, spec, shape, names) if names else _of_unlisted_items(train, test, spec, shape)
+    if names:
+        return _of_items(train, test, spec, shape, names, kind)
+    return _of_unlisted_items(train, test, spec, shape, kind)
 
 
-def _of_items(train: Items, test: Items, spec: str, shape: Shape, names: list[str]) -> Data:
+def _of_items(train: Items, test: Items, spec: str, shape: Shape, names: list[str], kind: TargetKind) -> Data:
     """The data of two datasets that list their classes. A sample is looked at."""
-    known, tests = (CheckedExamples(one, spec, one.part, shape, len(names), "classes") for one in (train, test))
+    fixed: TargetKind = "map" if kind == "map" else "classes"
+    known, tests = (CheckedExamples(one, spec, one.part, shape, len(names), fixed) for one in (train, test))
     seen = Seen()
-    data = Data(spec, known, tests, shape, len(names), statistics(known, SAMPLE, look=seen.look))
+    data = Data(spec, known, tests, shape, len(names), statistics(known, SAMPLE, look=seen.look), targets=fixed)
     different = different_classes(spec, names, _listed(test) or names)
     return checked(data, {"training": seen, "testing": look_at(tests, all=False)[0]}, {}, names, different)
 
 
-def _of_unlisted_items(train: Items, test: Items, spec: str, shape: Shape) -> Data:
+def _of_unlisted_items(train: Items, test: Items, spec: str, shape: Shape, kind: TargetKind) -> Data:
     """The data of two datasets with as many classes as the largest label says. All are read once."""
     for one in (train, test):
         if len(one) > MOST_READ:
             help = "give the dataset a list `classes`, so that its labels need not be read"
             reject(spec, f"has {len(one):,} examples for {one.part}, and does not list its classes", help)
-    seen, labels = look_at(CheckedExamples(train, spec, train.part, shape, None, "classes"), all=True)
+    seen, labels = look_at(CheckedExamples(train, spec, train.part, shape, None, kind), all=True)
     classes = int(labels.max()) + 1
     if classes > MOST_CLASSES:
         help = f"number the classes 0, 1, 2, ..., up to {MOST_CLASSES:,} of them"
         reject(spec, f"gives the label {classes - 1} to image {int(labels.argmax())} for training", help)
-    known, tests = (CheckedExamples(one, spec, one.part, shape, classes, "classes") for one in (train, test))
+    known, tests = (CheckedExamples(one, spec, one.part, shape, classes, kind) for one in (train, test))
     seen_tests, test_labels = look_at(tests, all=True)
-    data = Data(spec, known, tests, shape, classes, statistics(known, SAMPLE))
+    data = Data(spec, known, tests, shape, classes, statistics(known, SAMPLE), targets=kind)
     return checked(data, {"training": seen, "testing": seen_tests}, {"training": labels, "testing": test_labels})
 
 

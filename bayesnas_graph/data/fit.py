@@ -32,9 +32,9 @@ def check_fit(
         problems.append(_diagnostic(f"the network `{network_name}` has {len(outputs)} outputs, but must have one"))
     elif predicted != data.targets:
         message = f"`{data.name}` has {_HAS[data.targets]}, but the network `{network_name}` predicts {predicted}"
-        declared = f"declare the output as `{data.targets}({data.classes})`"
+        declared = f"declare the output as `{data.targets}({_sizes(data)})`"
         problems.append(_diagnostic(message, f"{declared}, or give {_GIVE[predicted]}"))
-    elif outputs[0] != (data.classes,):
+    elif outputs[0] != _output(data):
         actual = f"{outputs[0][0]} {data.targets}" if len(outputs[0]) == 1 else shape_text(outputs[0])
         has = (
             f"{data.classes} classes"
@@ -51,13 +51,24 @@ _HAS: Mapping[TargetKind, str] = {
     "classes": "whole numbers as targets, which are classes",
     "values": "floating-point targets",
     "labels": "several labels for each image",
+    "map": "a class for every pixel",
 }
-_ONE: Mapping[TargetKind, str] = {"classes": "class", "values": "value", "labels": "label"}
+_ONE: Mapping[TargetKind, str] = {"classes": "class", "values": "value", "labels": "label", "map": "class"}
 _GIVE: Mapping[TargetKind, str] = {
     "classes": "whole numbers as labels",
     "values": "floating-point numbers as targets",
     "labels": "a 0 or 1 for every label",
+    "map": "a map of the classes of its pixels",
 }
+
+
+def _output(data: Data) -> Shape:
+    """The shape of the output for the targets of the data."""
+    return (data.classes, *data.shape[1:]) if data.targets == "map" else (data.classes,)
+
+
+def _sizes(data: Data) -> str:
+    return ", ".join(map(str, _output(data)))
 
 
 def takes(input_shape: Shape, shape: Shape) -> bool:
@@ -108,7 +119,7 @@ def _help_with_output(data: Data, inputs: tuple[Shape, ...], output: Shape, para
     if "labels" in parameters and len(output) == 1:
         return _set([("labels", data.classes)])
     others = _fitting(inputs[0], (output,), data.targets) if len(inputs) == 1 else ""
-    return f"declare the output as `{data.targets}({data.classes})`{others}"
+    return f"declare the output as `{data.targets}({_sizes(data)})`{others}"
 
 
 def _set(settings: list[tuple[str, int]]) -> str:

@@ -8,14 +8,22 @@ import numpy as np
 import torch
 from torch import Tensor
 
-TargetKind = Literal["classes", "values", "labels"]
+TargetKind = Literal["classes", "values", "labels", "map"]
 
-TYPES: dict[TargetKind, torch.dtype] = {"classes": torch.int64, "values": torch.float32, "labels": torch.bool}
+TYPES: dict[TargetKind, torch.dtype] = {
+    "classes": torch.int64,
+    "values": torch.float32,
+    "labels": torch.bool,
+    "map": torch.uint8,
+}
+MOST_MAPPED = 256  # classes of a map, whose pixels are bytes
 LARGEST_DEVIATION, LARGEST_MEAN = 10.0, 10.0  # of values that are trained on as they are
 
 
 def target_of(label: Any) -> Tensor | None:
-    """The target that a dataset gives: a class, one or more values, or labels. None if it is neither."""
+    """The target that a dataset gives: a class, one or more values, labels, or a map. None if it is neither."""
+    if type(label).__module__.startswith("PIL."):
+        label = np.array(label)
     if isinstance(label, np.ndarray | np.generic):
         label = torch.from_numpy(np.array(label))
     if isinstance(label, bool) or not isinstance(label, int | float | list | tuple | Tensor):
@@ -28,6 +36,9 @@ def target_of(label: Any) -> Tensor | None:
         return target.float().view(-1)
     if target.ndim == 1 and len(target) > 1 and not target.is_complex() and bool(((target == 0) | (target == 1)).all()):
         return target.bool()
+    if target.ndim == 2 and not target.is_floating_point() and target.numel():
+        classes = target.long()
+        return classes.byte() if bool(((classes >= 0) & (classes < MOST_MAPPED)).all()) else None
     is_number = target.ndim == 0 and not target.is_complex() and target.dtype != torch.bool
     return target.long() if is_number else None
 

@@ -50,11 +50,22 @@ def load_data(subject: Subject, config: DataSettings, seed: int, data_dir: Path,
         shape = (shape[0], *(max(1, side - 2 * config.pad) for side in shape[1:]))
     data = padded(load(config.data, data_dir, image_shape=shape, seed=seed), config.pad)
     _check_smoothing(subject.network, config)
+    if data.targets == "map":
+        _check_maps(data, config)
     changes = [name for name in ("crop", "flip", "cutout") if getattr(config, name)]
     if changes and len(data.shape) != 3:
         message = f"`{data.name}` cannot be augmented with `{changes[0]}`: its examples are {named_shape(data.shape)}"
         raise NasError([Diagnostic("NAS504", message, help=f"leave out {' and '.join(f'`{c}`' for c in changes)}")])
     return data
+
+
+def _check_maps(data: Data, config: DataSettings) -> None:
+    """Raise NasError if images were to get pixels that have no class."""
+    padded = [name for name in ("crop", "pad") if getattr(config, name)]
+    if padded:
+        message = f"`{padded[0]}` adds pixels around images, but those of `{data.name}` have a class for every pixel"
+        help = f"set {' and '.join(f'`{name}`' for name in padded)} to 0"
+        raise NasError([Diagnostic("NAS504", message, help=help)])
 
 
 def _check_smoothing(network: Network, config: DataSettings) -> None:
