@@ -36,12 +36,7 @@ def check_fit(
         problems.append(_diagnostic(message, f"{declared}, or give {_GIVE[predicted]}"))
     elif outputs[0] != _output(data):
         actual = f"{outputs[0][0]} {data.targets}" if len(outputs[0]) == 1 else shape_text(outputs[0])
-        has = (
-            f"{data.classes} classes"
-            if data.targets == "classes"
-            else f"{counted(data.classes, _ONE[data.targets])} for each image"
-        )
-        message = f"`{data.name}` has {has}, but the network `{network_name}` outputs {actual}"
+        message = f"`{data.name}` has {_how_many(data)}, but the network `{network_name}` outputs {actual}"
         problems.append(_diagnostic(message, _help_with_output(data, inputs, outputs[0], parameters)))
     if problems:
         raise NasError(problems)
@@ -53,13 +48,24 @@ _HAS: Mapping[TargetKind, str] = {
     "labels": "several labels for each image",
     "map": "a class for every pixel",
 }
-_ONE: Mapping[TargetKind, str] = {"classes": "class", "values": "value", "labels": "label", "map": "class"}
 _GIVE: Mapping[TargetKind, str] = {
     "classes": "whole numbers as labels",
     "values": "floating-point numbers as targets",
     "labels": "a 0 or 1 for every label",
     "map": "a map of the classes of its pixels",
 }
+
+
+def _how_many(data: Data) -> str:
+    """How many of its targets the data have."""
+    count = data.classes
+    by_kind: Mapping[TargetKind, str] = {
+        "classes": f"{count} classes",
+        "values": f"{counted(count, 'value')} for each image",
+        "labels": f"{counted(count, 'label')} for each image",
+        "map": f"one of {count} classes for each of {shape_text(data.shape[1:])} pixels",
+    }
+    return by_kind[data.targets]
 
 
 def _output(data: Data) -> Shape:

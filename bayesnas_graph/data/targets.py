@@ -21,15 +21,13 @@ LARGEST_DEVIATION, LARGEST_MEAN = 10.0, 10.0  # of values that are trained on as
 
 
 def target_of(label: Any) -> Tensor | None:
-    """The target that a dataset gives: a class, one or more values, labels, or a map. None if it is neither."""
+    """The target that a dataset gives: a class, one or more values, labels, or a map. None if it is none of them."""
     if type(label).__module__.startswith("PIL."):
         label = np.array(label)
-    if isinstance(label, np.ndarray | np.generic):
-        label = torch.from_numpy(np.array(label))
-    if isinstance(label, bool) or not isinstance(label, int | float | list | tuple | Tensor):
+    if isinstance(label, bool) or not isinstance(label, int | float | list | tuple | Tensor | np.ndarray | np.generic):
         return None
     try:
-        target = torch.as_tensor(label)
+        target = torch.as_tensor(np.array(label) if isinstance(label, np.ndarray | np.generic) else label)
     except (ValueError, TypeError, RuntimeError):
         return None
     if target.is_floating_point() and target.ndim < 2 and target.numel():

@@ -92,7 +92,9 @@ def test_maps(module: Module, target: str) -> None:
     check_fit(data, "net", ((1, 2, 2),), ((3, 2, 2),), {}, "map")
     with pytest.raises(NasError) as error:
         check_fit(data, "net", ((1, 2, 2),), ((4, 2, 2),), {}, "map")
-    assert problem(error).help == "declare the output as `map(3, 2, 2)`"
+    found = problem(error)
+    assert found.help == "declare the output as `map(3, 2, 2)`"
+    assert "has one of 3 classes for each of 2x2 pixels, but the network `net` outputs 4x2x2" in found.message
 
 
 def test_maps_are_mirrored_with_their_images() -> None:
@@ -117,6 +119,7 @@ def test_maps_are_mirrored_with_their_images() -> None:
         ("torch.ones(2, 2).long() * 256", "gives a `Tensor` as label 0 for training"),
         ("[0, 2]", "gives a `list` as label 0 for training"),
         ("[1, 0] if i else 1", "gives the label 1 to an image and 2 labels to another for training"),
+        ("np.str_('cat')", "gives `np.str_('cat')` as label 0 for training"),
         ("1j", "gives a `complex` as label 0 for training"),
     ],
 )
