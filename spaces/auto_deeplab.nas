@@ -110,7 +110,7 @@ network search(
     channels = 3,
     size = 320,
     labels = 19
-) : image(channels, size, size) -> image(labels, size, size) {
+) : image(channels, size, size) -> map(labels, size, size) {
     in x
     let finish = [pyramid(32 * width, labels, size, s) for s in 0..4]
     x -> out : stem(8 * width) > trellis(block_cell(false), finish, width, layers, false)

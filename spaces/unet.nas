@@ -24,7 +24,7 @@ network unet(
     channels = 1,
     size = 512,
     labels = 2
-) : image(channels, size, size) -> image(labels, size, size) {
+) : image(channels, size, size) -> map(labels, size, size) {
     in x
     node down[i in 0..5] = x then max_pool(2, 2)(down[i - 1]) : double_conv(width * 2^i)
     node up[i in 0..4] = upwards(width * 2^(3 - i))(
@@ -92,7 +92,7 @@ network search(
     channels = 3,
     size = 128,
     labels = 2
-) : image(channels, size, size) -> image(labels, size, size) {
+) : image(channels, size, size) -> map(labels, size, size) {
     in x
     x -> out : body(width, levels) > conv(labels, 1, bias = true)
 }

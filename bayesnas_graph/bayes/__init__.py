@@ -6,7 +6,7 @@ from bayesnas_graph.bayes.dependency import DEPENDENCIES, Structure, independent
 from bayesnas_graph.bayes.entropy import THRESHOLD, entropy, keep
 from bayesnas_graph.bayes.gauge import Gauge, in_gauge, rescale
 from bayesnas_graph.bayes.improvement import expected_improvement, predict, swaps
-from bayesnas_graph.bayes.losses import BinaryCrossEntropy, CrossEntropy, Loss, SquaredError
+from bayesnas_graph.bayes.losses import BinaryCrossEntropy, CrossEntropy, Loss, PixelCrossEntropy, SquaredError
 from bayesnas_graph.bayes.proximal import (
     block_soft_threshold,
     can_close,
@@ -62,6 +62,7 @@ __all__ = [
     "Location",
     "Looks",
     "Loss",
+    "PixelCrossEntropy",
     "Ranking",
     "Reach",
     "SquaredError",

@@ -96,6 +96,30 @@ class BinaryCrossEntropy:
         return (p - torch.bernoulli(p, generator=generator)) / sqrt(_count(outputs))
 
 
+@dataclass(frozen=True)
+class PixelCrossEntropy:
+    """Cross-entropy over the classes of every pixel; the mean over the pixels of a sample."""
+
+    def __call__(self, outputs: Tensor, targets: Tensor) -> Tensor:
+        return F.cross_entropy(outputs, targets.long())
+
+    def diagonal(self, outputs: Tensor) -> Tensor:
+        p = outputs.softmax(1)
+        return p * (1 - p) / outputs[0, 0].numel()
+
+    def columns(self, outputs: Tensor) -> Iterator[Tensor]:
+        for number in range(outputs[0, 0].numel()):  # pixels do not affect the loss of one another
+            for column in CrossEntropy().columns(outputs.flatten(2)[:, :, number]):
+                found = torch.zeros_like(outputs)
+                found.flatten(2)[:, :, number] = column / sqrt(outputs[0, 0].numel())
+                yield found
+
+    def draw(self, outputs: Tensor, generator: torch.Generator | None = None) -> Tensor:
+        pixels = outputs.movedim(1, -1)
+        drawn = CrossEntropy().draw(pixels.reshape(-1, outputs.shape[1]), generator)
+        return drawn.view(pixels.shape).movedim(-1, 1) / sqrt(outputs[0, 0].numel())
+
+
 def _count(outputs: Tensor) -> int:
     return outputs[0].numel()
 

@@ -196,6 +196,11 @@ def labels(count: Number) -> ValueType:
     return call(ValueType, "labels", count)
 
 
+def label_map(count: Number, height: Number, width: Number) -> ValueType:
+    """The type of a class for every pixel."""
+    return call(ValueType, "map", count, height, width)
+
+
 def values(count: Number) -> ValueType:
     """The type of a vector of numbers that are predicted: a regression."""
     return call(ValueType, "values", count)

@@ -7,7 +7,7 @@ Where a row is mixed with another one, a process loads both; where code of the u
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -79,6 +79,8 @@ def training(
     else:
         batches = _gathered(held, rows, list(more))
     for number, share, (images, labels, drawn, *places) in zip(numbers, shares, batches, strict=True):
+        if loading.augmentation.flip and labels.ndim > 2:  # maps move with their images
+            labels = crop_and_flip(labels.unsqueeze(1), replace(loading.augmentation, crop=0), drawn).squeeze(1)
         changed = transform(crop_and_flip(images, loading.augmentation, drawn), loading.augmentation, drawn)
         if loading.augmentation.custom is not None:
             changed = loading.augmentation.custom(changed, generator("custom augment", loading.seed, epoch, number))

@@ -112,8 +112,9 @@ class CheckedExamples:
             types = f"images of type {str(images.dtype)[6:]} and labels of type {str(labels.dtype)[6:]}"
             wanted = f"{'values' if kind == 'values' else 'labels'} as {str(TYPES[kind])[6:]}"
             reject(self.spec, f"gives {types}", f"return images as uint8 or float32, and {wanted}")
-        values = () if kind == "classes" else (self.classes or labels.shape[-1],)
-        if len(images) != len(indices) or labels.shape != (*indices.shape, *values):
+        vector = (self.classes or labels.shape[-1],) if labels.ndim else ()
+        wanted_shape = {"classes": (), "map": tuple(images.shape[2:])}.get(kind, vector)
+        if len(images) != len(indices) or labels.shape != (*indices.shape, *wanted_shape):
             counts = f"{len(images)} images and labels of shape {shape_text(labels.shape)}"
             reject(self.spec, f"gives {counts} when asked for {len(indices)} examples")
         if self.shape is not None and images.shape[1:] != self.shape:
@@ -122,7 +123,7 @@ class CheckedExamples:
         self._check_pixels(images, indices)
         if kind == "values":
             self._check_values(labels, indices)
-        elif kind == "classes":
+        elif kind != "labels":
             self._check_labels(labels, indices)
         return images, labels
 
@@ -140,9 +141,10 @@ class CheckedExamples:
             reject(self.spec, f"gives a value that is infinite or not a number to image {first} for {self.part}", help)
 
     def _check_labels(self, labels: Tensor, indices: Tensor) -> None:
-        wrong = (labels < 0) if self.classes is None else (labels < 0) | (labels >= self.classes)
+        numbers = labels.long()
+        wrong = (numbers < 0) if self.classes is None else (numbers < 0) | (numbers >= self.classes)
         if wrong.any():
-            label, first = int(labels[wrong][0]), int(indices[wrong.cpu()][0])
+            label, first = int(numbers[wrong][0]), int(indices[wrong.view(len(wrong), -1).any(1).cpu()][0])
             has = "" if self.classes is None else f", but has {self.classes} classes"
             last = "..." if self.classes is None else f"to {self.classes - 1}"
             help = f"number the classes 0 {last}"
@@ -159,6 +161,8 @@ def _target_text(target: Tensor) -> str:
     """A target of an example, as a message says it."""
     if not target.ndim:
         return f"the label {int(target)}"
+    if target.ndim == 2:
+        return f"a map of {shape_text(tuple(target.shape))}"
     if target.dtype == torch.bool:
         return f"{len(target)} labels"
     return f"{len(target)} values" if len(target) > 1 else "a value"

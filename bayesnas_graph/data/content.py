@@ -87,7 +87,7 @@ def checked(
     lengths = {"training": len(data.train), "testing": len(data.test)}
     problems = [problem for part, one in seen.items() for problem in _about_images(data.name, part, one, lengths[part])]
     for part, found in labels.items():
-        is_class = data.targets == "classes"
+        is_class = data.targets in ("classes", "map")
         problems += _about_classes(data, part, found, names) if is_class else _about_vectors(data, part, found)
     problems += [*_about_names(data.name, names), *more]
     errors = [problem for problem in problems if problem.severity == "error"]
@@ -117,7 +117,7 @@ def _about_images(name: str, part: Part, seen: Seen, length: int) -> list[Diagno
 
 def _about_classes(data: Data, part: Part, labels: Tensor, names: Sequence[str]) -> list[Diagnostic]:
     """Classes without examples."""
-    empty = (torch.bincount(labels, minlength=data.classes) == 0).nonzero().flatten().tolist()
+    empty = (torch.bincount(labels.flatten(), minlength=data.classes) == 0).nonzero().flatten().tolist()
     if not empty:
         return []
     shown = ", ".join(f"{i} (`{names[i]}`)" if i < len(names) else str(i) for i in empty[:MOST_NAMED])

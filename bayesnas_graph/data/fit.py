@@ -32,16 +32,11 @@ def check_fit(
         problems.append(_diagnostic(f"the network `{network_name}` has {len(outputs)} outputs, but must have one"))
     elif predicted != data.targets:
         message = f"`{data.name}` has {_HAS[data.targets]}, but the network `{network_name}` predicts {predicted}"
-        declared = f"declare the output as `{data.targets}({data.classes})`"
+        declared = f"declare the output as `{data.targets}({_sizes(data)})`"
         problems.append(_diagnostic(message, f"{declared}, or give {_GIVE[predicted]}"))
-    elif outputs[0] != (data.classes,):
+    elif outputs[0] != _output(data):
         actual = f"{outputs[0][0]} {data.targets}" if len(outputs[0]) == 1 else shape_text(outputs[0])
-        has = (
-            f"{data.classes} classes"
-            if data.targets == "classes"
-            else f"{counted(data.classes, _ONE[data.targets])} for each image"
-        )
-        message = f"`{data.name}` has {has}, but the network `{network_name}` outputs {actual}"
+        message = f"`{data.name}` has {_how_many(data)}, but the network `{network_name}` outputs {actual}"
         problems.append(_diagnostic(message, _help_with_output(data, inputs, outputs[0], parameters)))
     if problems:
         raise NasError(problems)
@@ -51,13 +46,35 @@ _HAS: Mapping[TargetKind, str] = {
     "classes": "whole numbers as targets, which are classes",
     "values": "floating-point targets",
     "labels": "several labels for each image",
+    "map": "a class for every pixel",
 }
-_ONE: Mapping[TargetKind, str] = {"classes": "class", "values": "value", "labels": "label"}
 _GIVE: Mapping[TargetKind, str] = {
     "classes": "whole numbers as labels",
     "values": "floating-point numbers as targets",
     "labels": "a 0 or 1 for every label",
+    "map": "a map of the classes of its pixels",
 }
+
+
+def _how_many(data: Data) -> str:
+    """How many of its targets the data have."""
+    count = data.classes
+    by_kind: Mapping[TargetKind, str] = {
+        "classes": f"{count} classes",
+        "values": f"{counted(count, 'value')} for each image",
+        "labels": f"{counted(count, 'label')} for each image",
+        "map": f"one of {count} classes for each of {shape_text(data.shape[1:])} pixels",
+    }
+    return by_kind[data.targets]
+
+
+def _output(data: Data) -> Shape:
+    """The shape of the output for the targets of the data."""
+    return (data.classes, *data.shape[1:]) if data.targets == "map" else (data.classes,)
+
+
+def _sizes(data: Data) -> str:
+    return ", ".join(map(str, _output(data)))
 
 
 def takes(input_shape: Shape, shape: Shape) -> bool:
@@ -110,7 +127,7 @@ def _help_with_output(data: Data, inputs: tuple[Shape, ...], output: Shape, para
     if "labels" in parameters and len(output) == 1:
         return _set([("labels", data.classes)])
     others = _fitting(inputs[0], (output,), data.targets) if len(inputs) == 1 else ""
-    return f"declare the output as `{data.targets}({data.classes})`{others}"
+    return f"declare the output as `{data.targets}({_sizes(data)})`{others}"
 
 
 def _set(settings: list[tuple[str, int]]) -> str:

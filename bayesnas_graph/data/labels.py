@@ -10,6 +10,7 @@ from torch import Tensor
 from bayesnas_graph.data.checked import reject, shape_text
 from bayesnas_graph.data.content import Part
 from bayesnas_graph.data.sampling import split
+from bayesnas_graph.data.targets import MOST_MAPPED
 
 
 def labels_of(targets: Tensor, spec: str, part: Part) -> Tensor:
@@ -22,6 +23,15 @@ def labels_of(targets: Tensor, spec: str, part: Part) -> Tensor:
     if targets.is_floating_point() or targets.is_complex() or targets.dtype == torch.bool:
         reject(spec, f"has labels of type {str(targets.dtype)[6:]} for {part}", help)
     return targets.long()
+
+
+def map_of(targets: Tensor, spec: str, part: Part) -> Tensor:
+    """Return the classes of all pixels as bytes, a map for each example. Raises NasError."""
+    classes = targets.long()
+    if classes.numel() and not 0 <= int(classes.min()) <= int(classes.max()) < MOST_MAPPED:
+        found = int(classes.min()) if int(classes.min()) < 0 else int(classes.max())
+        reject(spec, f"has a pixel of class {found} for {part}", f"number classes from 0 to {MOST_MAPPED - 1}")
+    return classes.byte()
 
 
 def classes_of(values: Sequence[str], spec: str) -> tuple[Tensor, tuple[str, ...]]:

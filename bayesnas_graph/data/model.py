@@ -21,7 +21,8 @@ class Examples(Protocol):
     def take(self, indices: Tensor) -> tuple[Tensor, Tensor]:
         """Return the images (N, C, H, W), uint8 or float32, and the targets, in the order of the indices.
 
-        Targets are int64 labels (N), float32 values (N, values), or boolean labels (N, labels).
+        Targets are int64 labels (N), float32 values (N, values), boolean labels (N, labels),
+        or bytes with the class of every pixel (N, H, W).
         """
 
 

@@ -28,40 +28,40 @@ def data_of_parts(train: GivenPart, test: GivenPart, spec: str) -> Data:
     kind = kind_of(target)
     if kind == "labels" or (kind == "values" and not train.classes):
         return _of_vectors(train, test, spec, shape, target.shape[1], kind)
-    return _of_listed(train, test, spec, shape) if train.classes else _of_unlisted(train, test, spec, shape)
+    fixed: TargetKind = "map" if kind == "map" else "classes"
+    of_parts = _of_listed if train.classes else _of_unlisted
+    return of_parts(train, test, spec, shape, fixed)
 
 
-def _of_listed(train: GivenPart, test: GivenPart, spec: str, shape: Shape) -> Data:
+def _of_listed(train: GivenPart, test: GivenPart, spec: str, shape: Shape, kind: TargetKind) -> Data:
     """The data of two parts with a list of classes. A sample is looked at; or all, if they are in memory."""
     names = train.classes
-    known, tests = (
-        CheckedExamples(one.examples, spec, one.part, shape, len(names), "classes") for one in (train, test)
-    )
+    known, tests = (CheckedExamples(one.examples, spec, one.part, shape, len(names), kind) for one in (train, test))
     seen = Seen()
     known_statistics = statistics(known, SAMPLE, look=seen.look)
     if isinstance(train.examples, InMemory):
         seen, _ = look_at(known, all=True)
     seen_tests, _ = look_at(tests, all=isinstance(test.examples, InMemory))
-    data = Data(spec, _once(known), _once(tests), shape, len(names), known_statistics)
+    data = Data(spec, _once(known), _once(tests), shape, len(names), known_statistics, targets=kind)
     labels = {one.part: one.examples.labels for one in (train, test) if isinstance(one.examples, InMemory)}
     different = different_classes(spec, names, test.classes or names)
     return checked(data, {"training": seen, "testing": seen_tests}, labels, names, different)
 
 
-def _of_unlisted(train: GivenPart, test: GivenPart, spec: str, shape: Shape) -> Data:
+def _of_unlisted(train: GivenPart, test: GivenPart, spec: str, shape: Shape, kind: TargetKind) -> Data:
     """The data of two parts with as many classes as the largest label says. All are read once."""
     for one in (train, test):
         if len(one.examples) > MOST_READ and not isinstance(one.examples, InMemory):
             help = "give the dataset a list `classes`, so that its labels need not be read"
             reject(spec, f"has {len(one.examples):,} examples for {one.part}, and does not list its classes", help)
-    seen, labels = look_at(CheckedExamples(train.examples, spec, train.part, shape, None, "classes"), all=True)
+    seen, labels = look_at(CheckedExamples(train.examples, spec, train.part, shape, None, kind), all=True)
     classes = int(labels.max()) + 1
     if classes > MOST_CLASSES:
         help = f"number the classes 0, 1, 2, ..., up to {MOST_CLASSES:,} of them"
         reject(spec, f"gives the label {classes - 1} to image {int(labels.argmax())} for training", help)
-    known, tests = (CheckedExamples(one.examples, spec, one.part, shape, classes, "classes") for one in (train, test))
+    known, tests = (CheckedExamples(one.examples, spec, one.part, shape, classes, kind) for one in (train, test))
     seen_tests, test_labels = look_at(tests, all=True)
-    data = Data(spec, _once(known), _once(tests), shape, classes, statistics(known, SAMPLE))
+    data = Data(spec, _once(known), _once(tests), shape, classes, statistics(known, SAMPLE), targets=kind)
     return checked(data, {"training": seen, "testing": seen_tests}, {"training": labels, "testing": test_labels})
 
 

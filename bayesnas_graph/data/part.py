@@ -14,7 +14,7 @@ from torch.utils.data import DataLoader, IterableDataset, TensorDataset
 from bayesnas_graph.data.checked import Items, check_alike, error_text, reject, shape_text, value_text
 from bayesnas_graph.data.content import Part
 from bayesnas_graph.data.hugging_face import HuggingFaceRows, is_hugging_face
-from bayesnas_graph.data.labels import labels_of
+from bayesnas_graph.data.labels import labels_of, map_of
 from bayesnas_graph.data.model import Examples, InMemory
 from bayesnas_graph.diagnostics import NasError
 
@@ -103,7 +103,7 @@ def _in_memory(pair: Any, spec: str, part: Part) -> InMemory:
 
 
 def _targets(targets: Tensor, spec: str, part: Part) -> Tensor:
-    """The targets of a tensor: values, labels that may be several, or one class for each example."""
+    """The targets of a tensor: values, several labels, or a class for each example or each of its pixels."""
     if targets.is_floating_point() and targets.ndim in (1, 2):
         return targets.float().view(len(targets), -1)
     if (
@@ -113,6 +113,8 @@ def _targets(targets: Tensor, spec: str, part: Part) -> Tensor:
         and bool((targets * (1 - targets.long()) == 0).all())
     ):
         return targets.bool()
+    if targets.ndim == 3 and not targets.is_floating_point() and not targets.is_complex():
+        return map_of(targets, spec, part)
     return labels_of(targets, spec, part)
 
 

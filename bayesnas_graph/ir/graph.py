@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 Kind = Literal["candidate", "zero", "optional"]
-OutputKind = Literal["classes", "values", "labels"]  # what an output predicts, as its type says
+OutputKind = Literal["classes", "values", "labels", "map"]  # what an output predicts, as its type says
 
 
 @dataclass(frozen=True, slots=True)

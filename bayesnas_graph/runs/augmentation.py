@@ -12,6 +12,7 @@ from bayesnas_graph.ir import named_shape
 from bayesnas_graph.runs.config.groups import DataSettings
 
 FOR_IMAGES = ("crop", "flip", "cutout", "resized_crop", "jitter", "rand_augment", "cutmix")  # settings that need images
+NOT_FOR_MAPS = ("crop", "pad", "resized_crop", "rand_augment", "augment")  # a map would have to move with its image
 AUGMENTATION = (*FOR_IMAGES, "rand_magnitude", "mixup", "augment")  # all settings
 PARTS = {"crop": 8, "cutout": 2}  # a default that is as long as a side of an image becomes this part of the side
 
@@ -34,6 +35,8 @@ def fitted(config: C, data: Data) -> C:
     """Return the settings with defaults of augmentation that suit the data. Values that were given stay."""
     if not _has_images(data):
         suitable = {key: DataSettings.model_fields[key].default for key in FOR_IMAGES}
+    elif data.targets == "map":
+        suitable = {key: DataSettings.model_fields[key].default for key in NOT_FOR_MAPS}
     else:
         side = min(data.shape[1:])
         suitable = {key: side // part for key, part in PARTS.items() if getattr(config, key) >= side}
@@ -59,6 +62,11 @@ def check_augmentation(config: DataSettings, data: Data) -> None:
         off = " ".join(f"-s {key}={'false' if key == 'flip' else 0}" for key in given)
         help = f"leave out {' and '.join(f'`{key}`' for key in given)}: `{off}`"
         raise NasError([Diagnostic("NAS504", message, help=help)])
+    moved = [key for key in NOT_FOR_MAPS if getattr(config, key)] if data.targets == "map" else []
+    if moved:
+        message = f"`{data.name}` cannot be augmented with `{moved[0]}`: its examples are {_named(data)}"
+        help = f"leave out {' and '.join(f'`{key}`' for key in moved)}; `flip` moves the classes too"
+        raise NasError([Diagnostic("NAS504", message, help=help)])
     _ = augmentation_of(config)  # imports code early
 
 
@@ -68,4 +76,6 @@ def _has_images(data: Data) -> bool:
 
 
 def _named(data: Data) -> str:
+    if data.targets == "map":
+        return "images with a class for every pixel"
     return "rows of a table" if data.shape[1:] == (1, 1) else named_shape(data.shape)

@@ -64,6 +64,9 @@ class TrainingProblem:
     def trained_graph(self) -> Graph:
         """The network with the parts for training only: dropped paths and an auxiliary head."""
         config, graph = self.config, self.graph
+        if config.auxiliary and self.objective.kind == "map":
+            message = "an auxiliary head gives a vector, but this network has a class for every pixel"
+            raise NasError([Diagnostic("NAS601", message, help="set `auxiliary` to 0")])
         place = place_of_head(graph, config.auxiliary_at) if config.auxiliary else None
         if config.drop_path:
             graph = with_dropped_paths(graph)

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from bayesnas_graph.bayes.losses import BinaryCrossEntropy, CrossEntropy, Loss, SquaredError
+from bayesnas_graph.bayes.losses import BinaryCrossEntropy, CrossEntropy, Loss, PixelCrossEntropy, SquaredError
 
 BATCH, OUTPUTS = 3, 4
 CASES: list[tuple[Loss, Tensor]] = [
@@ -53,3 +53,23 @@ def test_a_loss_is_a_mean_over_samples(loss: Loss, targets: Tensor) -> None:
     outputs = torch.randn(BATCH, OUTPUTS, dtype=torch.float64)
     each = torch.stack([loss(outputs[i : i + 1], targets[i : i + 1]) for i in range(BATCH)])
     torch.testing.assert_close(loss(outputs, targets), each.mean())
+
+
+def test_pixels() -> None:
+    """The curvature of a map of classes: its blocks are those of the pixels."""
+    loss, targets = PixelCrossEntropy(), torch.randint(3, (BATCH, 2, 2)).byte()
+    outputs = torch.randn(BATCH, 3, 2, 2, dtype=torch.float64)
+    expected = torch.stack(
+        [
+            torch.autograd.functional.hessian(  # type: ignore[no-untyped-call]
+                lambda y, i=i: loss(y.view(1, 3, 2, 2), targets[i : i + 1]), outputs[i].flatten()
+            )
+            for i in range(BATCH)
+        ]
+    )
+    torch.testing.assert_close(loss.diagonal(outputs).flatten(1), expected.diagonal(dim1=1, dim2=2))
+    columns = [column.flatten(1) for column in loss.columns(outputs)]
+    torch.testing.assert_close(sum(torch.einsum("ni,nj->nij", one, one) for one in columns), expected)
+    generator, draws = torch.Generator().manual_seed(0), 4000
+    many = torch.stack([loss.draw(outputs, generator).flatten(1) for _ in range(draws)])
+    torch.testing.assert_close(torch.einsum("sni,snj->nij", many, many) / draws, expected, atol=0.02, rtol=0.0)

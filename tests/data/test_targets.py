@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from bayesnas_graph.data import Data, InMemory, Statistics, check_fit, load
+from bayesnas_graph.data import Augmentation, Data, InMemory, Loading, Statistics, check_fit, load, training
 from bayesnas_graph.diagnostics import NasError
 from tests.data.files import problem
 
@@ -81,6 +81,33 @@ def test_labels_of_no_image(module: Module) -> None:
 
 
 @pytest.mark.parametrize(
+    "target", ["torch.eye(2).long() * (i % 3)", "np.eye(2, dtype=np.uint8) * (i % 3)", "[[i % 3, 0], [0, i % 3]]"]
+)
+def test_maps(module: Module, target: str) -> None:
+    module(target)
+    data = own()
+    assert (data.targets, data.classes, data.warnings) == ("map", 3, ())
+    _, maps = data.train.take(torch.tensor([4, 1]))
+    assert maps.tolist() == [[[1, 0], [0, 1]]] * 2
+    check_fit(data, "net", ((1, 2, 2),), ((3, 2, 2),), {}, "map")
+    with pytest.raises(NasError) as error:
+        check_fit(data, "net", ((1, 2, 2),), ((4, 2, 2),), {}, "map")
+    found = problem(error)
+    assert found.help == "declare the output as `map(3, 2, 2)`"
+    assert "has one of 3 classes for each of 2x2 pixels, but the network `net` outputs 4x2x2" in found.message
+
+
+def test_maps_are_mirrored_with_their_images() -> None:
+    images = torch.rand(8, 1, 4, 4)
+    examples = InMemory(images, (images[:, 0] * 255).byte())
+    loading = Loading(8, 0, Augmentation(flip=True), Statistics((0.0,), (1.0,)), torch.device("cpu"))
+    ((moved, maps),) = training(examples, torch.arange(8), loading, epoch=0)
+    assert torch.equal((moved[:, 0] * 255).byte(), maps)
+    straight = {tuple(one.flatten().tolist()) for one in examples.labels}
+    assert 0 < sum(tuple(one.flatten().tolist()) in straight for one in maps) < 8
+
+
+@pytest.mark.parametrize(
     ("target", "message"),
     [
         ("i / 2 if i else float('nan')", "gives a value that is infinite or not a number to image 0 for training"),
@@ -88,8 +115,11 @@ def test_labels_of_no_image(module: Module) -> None:
         ("[0.5] * (1 + i // 5)", "gives a value to an image and 2 values to another for training"),
         ("torch.tensor([])", "gives a `Tensor` as label 0 for training"),
         ("torch.ones(2, 2)", "gives a `Tensor` as label 0 for training"),
+        ("torch.ones(2, 3).long()", "1 images and labels of shape 1x2x3 when asked for 1 examples"),
+        ("torch.ones(2, 2).long() * 256", "gives a `Tensor` as label 0 for training"),
         ("[0, 2]", "gives a `list` as label 0 for training"),
         ("[1, 0] if i else 1", "gives the label 1 to an image and 2 labels to another for training"),
+        ("np.str_('cat')", "gives `np.str_('cat')` as label 0 for training"),
         ("1j", "gives a `complex` as label 0 for training"),
     ],
 )

@@ -13,6 +13,7 @@ from bayesnas_graph.runs.objectives import (
     MultiLabel,
     Objective,
     Regression,
+    Segmentation,
     as_rows,
     metric_in,
     objective_of,
@@ -82,6 +83,20 @@ def test_f1_counts_all_labels_of_all_samples(batches: int) -> None:
     nothing = torch.zeros(2, 4, dtype=torch.bool)
     assert measured(MultiLabel(4), -torch.ones(2, 4), nothing) == 1
     assert measured(MultiLabel(4), torch.ones(2, 4), nothing) == 0
+
+
+@pytest.mark.parametrize("batches", [1, 3, COUNT])
+def test_mean_iou_is_that_of_the_whole_set(batches: int) -> None:
+    """Classes that are neither predicted nor there do not count."""
+    generator = torch.Generator().manual_seed(0)
+    scores, targets = (
+        torch.randn(COUNT, 4, 3, 3, generator=generator),
+        torch.randint(3, (COUNT, 3, 3), generator=generator),
+    )
+    scores[:, 3] = -9
+    said = scores.argmax(1)
+    shares = [float(((said == k) & (targets == k)).sum() / ((said == k) | (targets == k)).sum()) for k in range(3)]
+    assert measured(Segmentation(4), scores, targets.byte(), batches) == pytest.approx(sum(shares) / 3)
 
 
 @pytest.mark.parametrize("kind", OBJECTIVES)

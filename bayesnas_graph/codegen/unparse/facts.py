@@ -26,7 +26,7 @@ def types(inputs: Sequence[Node], outputs: Sequence[Node], predicted: Sequence[O
 def _type(shape: Shape, of_vector: str) -> str:
     if isinstance(shape, TokenShape):
         return f"tokens({', '.join(map(str, shape))})"
-    kinds = {1: of_vector, 2: "sequence", 3: "image"}
+    kinds = {1: of_vector, 2: "sequence", 3: "map" if of_vector == "map" else "image"}
     if len(shape) not in kinds:
         raise ValueError(f"inputs and outputs are images, sequences or vectors, and this has {len(shape)} dimensions")
     return f"{kinds[len(shape)]}({', '.join(map(str, shape))})"

@@ -29,6 +29,7 @@ BUILTINS: dict[str, tuple[str, str]] = {
     "vector": ("vector(length)", "The type of a vector."),
     "classes": ("classes(count)", "The type of a vector with one score per class."),
     "labels": ("labels(count)", "The type of a vector with a score per label, of which a sample may have several."),
+    "map": ("map(count, height, width)", "The type of a class for every pixel; the width can be omitted."),
     "values": ("values(count)", "The type of a vector of numbers that are predicted: a regression."),
 }
 
@@ -38,7 +39,8 @@ _VECTORS: dict[str, Literal["vector", "classes", "values", "labels"]] = {
     "values": "values",
     "labels": "labels",
 }
-_ARITY = {"min": (1, None), "max": (1, None), "image": (2, 3), "sequence": (2, 2)}  # all others take one argument
+# All others take one argument.
+_ARITY = {"min": (1, None), "max": (1, None), "image": (2, 3), "map": (2, 3), "sequence": (2, 2)}
 
 
 def call_builtin(name: str, values: Sequence[Value], spans: Sequence[Span], span: Span) -> Value | Diagnostic:
@@ -103,8 +105,8 @@ def _type(name: str, values: Sequence[Value], spans: Sequence[Span]) -> Value | 
         if value < 1:
             return Diagnostic("NAS205", f"sizes of `{name}` must be at least 1", Label(span, f"this is {value}"))
         sizes.append(value)
-    if name == "image":
-        return ValueType("image", (sizes[0], sizes[1], sizes[-1]))
+    if name in ("image", "map"):
+        return ValueType("image" if name == "image" else "map", (sizes[0], sizes[1], sizes[-1]))
     if name == "sequence":
         return ValueType("sequence", (sizes[0], sizes[1]))
     if name == "tokens":
@@ -129,6 +131,7 @@ _RULES: dict[str, Callable[[str, Sequence[Value], Sequence[Span]], Value | Diagn
     "vector": _type,
     "classes": _type,
     "labels": _type,
+    "map": _type,
     "values": _type,
 }
 

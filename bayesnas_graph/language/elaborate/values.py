@@ -242,13 +242,13 @@ class Namespace:
 class ValueType:
     """The type of an input or output, such as `image(3, 32, 32)`, `vector(784)`, `classes(10)` or `values(1)`."""
 
-    kind: Literal["image", "sequence", "tokens", "vector", "classes", "values", "labels"]
+    kind: Literal["image", "sequence", "tokens", "vector", "classes", "values", "labels", "map"]
     shape: Shape
 
     @property
     def predicts(self) -> OutputKind:
         """What an output of this type predicts; classes if the type does not say."""
-        return self.kind if self.kind in ("values", "labels") else "classes"
+        return self.kind if self.kind in ("values", "labels", "map") else "classes"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

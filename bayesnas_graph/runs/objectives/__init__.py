@@ -10,12 +10,13 @@ from bayesnas_graph.runs.objectives.classification import Classification
 from bayesnas_graph.runs.objectives.multi_label import MultiLabel
 from bayesnas_graph.runs.objectives.objective import ROW, TEST_ROW, Metric, Objective
 from bayesnas_graph.runs.objectives.regression import Regression
+from bayesnas_graph.runs.objectives.segmentation import Segmentation
 
 V = TypeVar("V")
 
 ACCURACY = Classification.metric
 OBJECTIVES: Mapping[OutputKind, type[Objective]] = {
-    objective.kind: objective for objective in (Classification, Regression, MultiLabel)
+    objective.kind: objective for objective in (Classification, Regression, MultiLabel, Segmentation)
 }
 
 
@@ -44,6 +45,7 @@ __all__ = [
     "MultiLabel",
     "Objective",
     "Regression",
+    "Segmentation",
     "as_rows",
     "metric_in",
     "objective_of",
