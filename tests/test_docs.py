@@ -5,7 +5,7 @@ block after it is the output of `check`. A ```console block has commands and the
 `example.nas` with the previous ```nas block. On the pages of errors, commands run in a scene (`error_scenes.py`), next
 to the files of the page: ```text blocks that start with `// file.nas`. Their other ```text blocks are diagnostics.
 A ```console,shape block has results that depend on the machine: numbers are masked, and a line `...` stands for any
-lines. A ```python block that starts with `# file.py` is written to that file.
+lines. A ```python block that starts with `# file.py` is written to that file, whose folder is on PYTHONPATH.
 `--update-golden` rewrites the output; read the diff.
 """
 
@@ -91,6 +91,8 @@ def test_examples(page: Path, update_golden: bool, tmp_path: Path, monkeypatch: 
             actual[block] = block.text if is_same else printed  # all of it, to put the `...` in again
         elif block.kind == "python" and (script := _SCRIPT.match(block.text)):
             (tmp_path / script[1]).write_text(block.text)
+            monkeypatch.syspath_prepend(tmp_path)  # as PYTHONPATH does
+            monkeypatch.delitem(sys.modules, Path(script[1]).stem, raising=False)
         elif block.kind == "text" and page in ERROR_PAGES and block not in actual:
             if file := _FILE.match(block.text):
                 (tmp_path / file[1]).write_text(block.text)
