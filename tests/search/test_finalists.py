@@ -335,7 +335,7 @@ def test_nothing_to_exchange() -> None:
     assert propose(graph, decided, [first], odds, lambda graph: True, torch.Generator()) is None
 
 
-@settings(max_examples=15 * LONG)
+@settings(max_examples=6 * LONG)
 @given(random=st.randoms(use_true_random=False), seed=st.integers(0, 10_000))
 def test_proposals_are_sound(random: Random, seed: int) -> None:
     """In any space: connected, new, and within limits. A choice with a limit keeps no more than before."""
