@@ -73,6 +73,22 @@ def fixed_network(source: Architecture | AnyNetwork, config: S, *, allow_python:
     return subject, config.model_copy(update={"network": None, "parameters": {}})
 
 
+def with_data_of_search(
+    source: Architecture | AnyNetwork, config: S, data_dir: Path | None, *, allow_python: bool
+) -> tuple[S, Path | None]:
+    """Return settings with the data of a search, if it is the source and no data are set, and the folder of its files.
+
+    Raises NasError.
+    """
+    run = None
+    if isinstance(source, AnyNetwork) and config.data is None:
+        run = run_at(path_or_text(source), allow_python=allow_python)
+    if run is None:
+        return config, data_dir
+    values = run.settings({"data", "pad"} - config.model_fields_set)
+    return config.model_copy(update=values), data_dir or Path(run.manifest.data_dir)
+
+
 def check_source(
     verb: str, source: object, resume: object, output: object, config: object, settings: Mapping[str, Any]
 ) -> None:

@@ -26,6 +26,7 @@ from bayesnas_graph.api.arguments import (
     warn,
     warn_of_data,
     watchers_of,
+    with_data_of_search,
     with_settings_of,
     with_warnings,
 )
@@ -149,7 +150,8 @@ def train(
     """Train a network without choices in a new folder, or resume. Raises NasError, or Interrupted after Ctrl-C.
 
     The source is an architecture, a search or its folder, a file, a shipped space, a text, or a loaded network.
-    Settings are those of `bayesnas-graph train --settings`; `config` replaces them. Watchers are notified of events;
+    Settings are those of `bayesnas-graph train --settings`; `config` replaces them. The data of a search are used
+    unless others are set. Watchers are notified of events;
     `loggers` are the names of some: `tensorboard`, `wandb`, `mlflow`. The result has the run folder and its table, and
     what was measured.
     """
@@ -168,6 +170,7 @@ def train(
     assert source is not None, "checked by check_source"
     config = config or merged_settings(TrainConfig, None, settings)
     source = source.path if isinstance(source, SearchResult) else source
+    config, where = with_data_of_search(source, config, where, allow_python=allow_python)
     subject, config = fixed_network(source, config, allow_python=allow_python)
     name = f"{path_or_text(source).stem if isinstance(source, AnyNetwork) else 'derived'}-train"
     with_warnings(subject, watch)

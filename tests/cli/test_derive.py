@@ -380,6 +380,15 @@ def test_a_derived_network_is_trained(run: Run, folder: Path) -> None:
     assert run("eval", "trained", "--allow-python", "--runs", "1").code == 0
 
 
+def test_it_is_trained_on_the_data_of_the_search(run: Run, folder: Path) -> None:
+    settings = ["--epochs", "1", "--batch", "20", "-s", "cutout=2", "-s", "threads=1", "--drop-path", "0"]
+    refused = run("train", "run", *settings, "-o", "trained")
+    assert "error[NAS105]" in refused.err, "these data are Python code, named by the run"
+    for other, used in (["--allow-python"], DATA[1]), (["--data", "digits"], "digits"):
+        assert run("train", "run", *settings, "-o", used.partition(":")[0], *other).code == 0
+        assert json.loads((folder / used.partition(":")[0] / "run.json").read_text())["config"]["data"] == used
+
+
 def test_what_was_found_is_measured(run: Run, folder: Path) -> None:
     result = run("eval", "run", "--allow-python", "--runs", "1", "--json")
     assert result.code == 0, result.err
