@@ -109,7 +109,7 @@ def _divided(whole: GivenPart, address: Address) -> tuple[GivenPart, GivenPart]:
     """A part for training and one for testing."""
     examples = whole.examples
     assert isinstance(examples, InMemory), "it was made of arrays"
-    if examples.labels.min() < 0:
+    if examples.labels.dtype == torch.int64 and examples.labels.min() < 0:
         reject(address.spec, f"has the label {examples.labels.min()}", "number the classes 0, 1, 2, ...")
     test = rows_for_testing(examples.labels, address.test_share)
     if not test.any() or test.all():

@@ -117,8 +117,9 @@ def test_compression(run: Run, folder: Path) -> None:
 def test_what_does_not_fit(run: Run, folder: Path) -> None:
     found = run("search", "slopes.nas", "--data", f"{HERE}:labelled", *QUICK)
     assert "error[NAS504]: `tests.cli.test_regression:labelled` has whole numbers as targets" in found.err
-    found = run("search", "slopes.nas", "--data", f"{HERE}:load", *QUICK, "-s", "label_smoothing=0.1")
-    assert "error[NAS601]: `label_smoothing` is for classes, but the network `slopes` predicts values" in found.err
+    for setting in ("label_smoothing", "mixup", "cutmix"):
+        found = run("search", "slopes.nas", "--data", f"{HERE}:load", *QUICK, "-s", f"{setting}=0.1")
+        assert f"error[NAS601]: `{setting}` is for classes, but the network `slopes` predicts values" in found.err
     (folder / "slopes.nas").write_text(SPACE.replace("values(2)", "classes(2)"))
     found = run("search", "slopes.nas", "--data", f"{HERE}:load", *QUICK)
     assert "has floating-point targets, but the network `slopes` predicts classes" in found.err

@@ -208,6 +208,8 @@ ODD: dict[str, Any] = {
     "has images of type int64 for training": ((IMAGES.long(), NUMBERS), pair()),
     "gives images of type float32 and labels of type float32": (pair(), (IMAGES, NUMBERS.float())),
     "has labels of type bool for training": ((IMAGES, NUMBERS > 0), pair()),
+    "has a pixel of class -1 for training": ((IMAGES, NUMBERS[:, None, None].expand(12, 4, 4) - 1), pair()),
+    "has a pixel of class 300 for training": ((IMAGES, NUMBERS[:, None, None].expand(12, 4, 4) * 0 + 300), pair()),
     "has labels of shape 12x3 for training": ((IMAGES, NUMBERS[:, None].expand(12, 3)), pair()),
     "has images of 1x4x4x1 for training": ((IMAGES[..., None], NUMBERS), pair()),
     "has images of 1x4x4 and of 1x2x4 for testing": (pair(), (IMAGES[:, :, 2:], NUMBERS)),
